@@ -25,16 +25,16 @@ __version__ = "0.1.0"
 
 # Public name -> the module that defines it; imported on first use, so that `import graphclust` is quick.
 _HOME = {
-    "Clustering": "partition.clustering",
+    "Clustering": "results.clustering",
     "NormalizedCutKernel": "objective.kernel",
-    "coreset_sc": "partition.pipeline",
+    "coreset_sc": "partition.coreset_sc",
     "communities": "partition.communities",
-    "Hierarchy": "partition.nested_clusters",
-    "HierarchyModel": "partition.hierarchy_model",
-    "HierarchyRecord": "partition.nested_clusters",
+    "Hierarchy": "results.hierarchy",
+    "HierarchyModel": "results.hierarchy_model",
+    "HierarchyRecord": "results.hierarchy",
     "hierarchy": "partition.hierarchy",
-    "balanced_partition": "partition.equal_parts",
-    "estimate_memory": "partition.memory",
+    "balanced_partition": "partition.balanced_partition",
+    "estimate_memory": "partition.memory_estimate",
     "cluster_coreset": "coreset.paper",
     "coreset_graph": "coreset.induced_coreset_graph",
     "extend_labels": "coreset.label_extension",
@@ -43,27 +43,27 @@ _HOME = {
     "construct_coreset": "coreset.sampling",
     "importance_sample": "coreset.sampling",
     "sampling_probabilities": "coreset.sampling",
-    "ClusterPath": "partition.path",
-    "PathRow": "partition.path",
-    "cluster_path": "partition.path_builder",
+    "ClusterPath": "profile.path",
+    "PathRow": "profile.path",
+    "cluster_path": "profile.path_builder",
     "CoresetQuality": "coreset.diagnostics",
-    "coreset_quality": "partition.coreset_quality",
-    "kernel_coreset_quality": "kernel_k_means.coreset_quality",
-    "Certainty": "partition.confidence",
-    "certainty": "partition.confidence",
-    "ClusterModel": "partition.prediction",
-    "load_model": "partition.saved_models",
-    "SuggestedK": "partition.select_k",
-    "Suggestion": "partition.select_k",
-    "ClusterChange": "partition.label_matching",
-    "remap_labels": "partition.label_matching",
-    "merge_clusters": "partition.agglomeration",
-    "move_nodes": "partition.refinement",
-    "multilevel_partition": "partition.multilevel",
-    "refine_partition": "partition.refinement",
-    "quotient_graph": "partition.quotient",
-    "two_step_coreset_graph": "coreset.shared_neighbors",
-    "two_step_factor": "coreset.shared_neighbors",
+    "coreset_quality": "results.coreset_quality",
+    "kernel_coreset_quality": "points.kernel_k_means.coreset_quality",
+    "Certainty": "results.confidence",
+    "certainty": "results.confidence",
+    "ClusterModel": "results.prediction",
+    "load_model": "results.model_io",
+    "SuggestedK": "profile.select_k",
+    "Suggestion": "profile.select_k",
+    "ClusterChange": "results.label_matching",
+    "remap_labels": "results.label_matching",
+    "merge_clusters": "engine.agglomeration",
+    "move_nodes": "engine.refinement",
+    "multilevel_partition": "engine.multilevel",
+    "refine_partition": "engine.refinement",
+    "quotient_graph": "results.quotient",
+    "two_step_coreset_graph": "two_step.shared_neighbors",
+    "two_step_factor": "two_step.shared_neighbors",
     "block_power_embedding": "spectral.block_power",
     "Seeds": "coreset.seeding",
     "d2_seeding": "coreset.seeding",
@@ -74,33 +74,33 @@ _HOME = {
     "Graph": "graph.container",
     "as_graph": "io.graph_input",
     "LoadInfo": "io.load",
-    "classic_graph": "io.toy_graphs",
-    "cluster_anndata": "faces.single_cell",
+    "classic_graph": "io.formats.toy_graphs",
+    "cluster_anndata": "interop.single_cell",
     "graph_facts": "faces.describe",
-    "report_page": "faces.html_page.document",
-    "write_report": "faces.html_page.document",
-    "read_labels": "partition.label_files",
-    "convert_to_store": "io.convert",
-    "open_store": "io.store",
+    "report_page": "faces.html.document",
+    "write_report": "faces.html.document",
+    "read_labels": "results.label_files",
+    "convert_to_store": "io.store.convert",
+    "open_store": "io.store.store",
     "save_graph": "io.save",
-    "save_store": "io.store",
-    "write_labels": "partition.label_files",
+    "save_store": "io.store.store",
+    "write_labels": "results.label_files",
     "graph_from_table": "io.tables",
     "load_graph": "io.load",
-    "graph_from_neighbors": "neighbors.graphs",
-    "knn_graph": "neighbors.graphs",
-    "nearest_neighbors": "neighbors.search",
+    "graph_from_neighbors": "points.neighbors.graphs",
+    "knn_graph": "points.neighbors.graphs",
+    "nearest_neighbors": "points.neighbors.search",
     "Progress": "progress",
     "limit_threads": "threads",
-    "Communities": "io.communities",
+    "Communities": "io.formats.communities",
     "DatasetInfo": "datasets.resolve",
     "fetch_snap": "datasets.snap",
     "fetch_suitesparse": "datasets.suitesparse",
-    "PlantedGraph": "generators",
-    "lfr_like": "generators",
-    "planted_partition": "generators",
-    "planted_store": "planted_stores",
-    "stochastic_block_model": "generators",
+    "PlantedGraph": "generators.planted_graphs",
+    "lfr_like": "generators.planted_graphs",
+    "planted_partition": "generators.planted_graphs",
+    "planted_store": "generators.planted_stores",
+    "stochastic_block_model": "generators.planted_graphs",
     "adjusted_mutual_information": "objective.agreement",
     "adjusted_rand_index": "objective.agreement",
     "element_centric_similarity": "objective.agreement",
@@ -126,34 +126,34 @@ _HOME = {
     "ParameterError": "errors",
     "ResourceLimitError": "errors",
     "UnsafeArchiveError": "errors",
-    "CosineKernel": "kernel_k_means.point_kernels",
-    "GaussianKernel": "kernel_k_means.point_kernels",
-    "LaplacianKernel": "kernel_k_means.point_kernels",
-    "PolynomialKernel": "kernel_k_means.point_kernels",
-    "DenseKernel": "kernel_k_means.matrix_kernels",
-    "GraphKernel": "kernel_k_means.matrix_kernels",
-    "HeatKernel": "kernel_k_means.matrix_kernels",
-    "SparseKernel": "kernel_k_means.matrix_kernels",
-    "nearest_neighbor_kernel": "kernel_k_means.matrix_kernels",
-    "KernelCenters": "kernel_k_means.centers",
-    "KernelKMeansResult": "kernel_k_means.centers",
-    "KernelSeeds": "kernel_k_means.seeding",
-    "kernel_kmeans_plusplus": "kernel_k_means.seeding",
-    "kernel_kmeans": "kernel_k_means.full_batch",
-    "minibatch_kernel_kmeans": "kernel_k_means.minibatch",
-    "truncated_kernel_kmeans": "kernel_k_means.truncated",
-    "coreset_kernel_kmeans": "kernel_k_means.coreset",
-    "KMeansResult": "k_means.lloyd_iteration",
-    "MiniBatch": "k_means.minibatch",
-    "block_sums": "k_means.blocks",
-    "minibatch_kmeans": "k_means.minibatch",
-    "nearest_centroids": "k_means.blocks",
-    "nested_minibatch_kmeans": "k_means.nested_minibatch",
-    "kmeans_parallel": "k_means.parallel_seeding",
-    "spherical_kmeans": "k_means.spherical",
-    "distance_seeding": "k_means.seeding",
-    "kmeans": "k_means.lloyd",
-    "kmeans_plusplus": "k_means.seeding",
+    "CosineKernel": "points.kernel_k_means.point_kernels",
+    "GaussianKernel": "points.kernel_k_means.point_kernels",
+    "LaplacianKernel": "points.kernel_k_means.point_kernels",
+    "PolynomialKernel": "points.kernel_k_means.point_kernels",
+    "DenseKernel": "points.kernel_k_means.matrix_kernels",
+    "GraphKernel": "points.kernel_k_means.matrix_kernels",
+    "HeatKernel": "points.kernel_k_means.matrix_kernels",
+    "SparseKernel": "points.kernel_k_means.matrix_kernels",
+    "nearest_neighbor_kernel": "points.kernel_k_means.matrix_kernels",
+    "KernelCenters": "points.kernel_k_means.centers",
+    "KernelKMeansResult": "points.kernel_k_means.centers",
+    "KernelSeeds": "points.kernel_k_means.seeding",
+    "kernel_kmeans_plusplus": "points.kernel_k_means.seeding",
+    "kernel_kmeans": "points.kernel_k_means.full_batch",
+    "minibatch_kernel_kmeans": "points.kernel_k_means.minibatch",
+    "truncated_kernel_kmeans": "points.kernel_k_means.truncated",
+    "coreset_kernel_kmeans": "points.kernel_k_means.coreset",
+    "KMeansResult": "points.k_means.lloyd_iteration",
+    "MiniBatch": "points.k_means.minibatch",
+    "block_sums": "points.k_means.blocks",
+    "minibatch_kmeans": "points.k_means.minibatch",
+    "nearest_centroids": "points.k_means.blocks",
+    "nested_minibatch_kmeans": "points.k_means.nested_minibatch",
+    "kmeans_parallel": "points.k_means.parallel_seeding",
+    "spherical_kmeans": "points.k_means.spherical",
+    "distance_seeding": "points.k_means.seeding",
+    "kmeans": "points.k_means.lloyd",
+    "kmeans_plusplus": "points.k_means.seeding",
 }
 # The same with scikit-learn's conventions, for which it has to be there.
 _ESTIMATORS = {
@@ -180,11 +180,13 @@ if TYPE_CHECKING:  # the same names for type checkers, to which what is imported
     from graphclust.coreset.sampling import sampling_probabilities as sampling_probabilities
     from graphclust.coreset.seeding import Seeds as Seeds
     from graphclust.coreset.seeding import d2_seeding as d2_seeding
-    from graphclust.coreset.shared_neighbors import two_step_coreset_graph as two_step_coreset_graph
-    from graphclust.coreset.shared_neighbors import two_step_factor as two_step_factor
     from graphclust.datasets.resolve import DatasetInfo as DatasetInfo
     from graphclust.datasets.snap import fetch_snap as fetch_snap
     from graphclust.datasets.suitesparse import fetch_suitesparse as fetch_suitesparse
+    from graphclust.engine.agglomeration import merge_clusters as merge_clusters
+    from graphclust.engine.multilevel import multilevel_partition as multilevel_partition
+    from graphclust.engine.refinement import move_nodes as move_nodes
+    from graphclust.engine.refinement import refine_partition as refine_partition
     from graphclust.errors import ConvergenceError as ConvergenceError
     from graphclust.errors import ConvergenceWarning as ConvergenceWarning
     from graphclust.errors import DownloadError as DownloadError
@@ -207,56 +209,25 @@ if TYPE_CHECKING:  # the same names for type checkers, to which what is imported
     from graphclust.estimators.spectral_clustering import SpectralClustering as SpectralClustering
     from graphclust.estimators.spherical_k_means import SphericalKMeans as SphericalKMeans
     from graphclust.faces.describe import graph_facts as graph_facts
-    from graphclust.faces.html_page.document import report_page as report_page
-    from graphclust.faces.html_page.document import write_report as write_report
-    from graphclust.faces.single_cell import cluster_anndata as cluster_anndata
-    from graphclust.generators import PlantedGraph as PlantedGraph
-    from graphclust.generators import lfr_like as lfr_like
-    from graphclust.generators import planted_partition as planted_partition
-    from graphclust.generators import stochastic_block_model as stochastic_block_model
+    from graphclust.faces.html.document import report_page as report_page
+    from graphclust.faces.html.document import write_report as write_report
+    from graphclust.generators.planted_graphs import PlantedGraph as PlantedGraph
+    from graphclust.generators.planted_graphs import lfr_like as lfr_like
+    from graphclust.generators.planted_graphs import planted_partition as planted_partition
+    from graphclust.generators.planted_graphs import stochastic_block_model as stochastic_block_model
+    from graphclust.generators.planted_stores import planted_store as planted_store
     from graphclust.graph.container import Graph as Graph
-    from graphclust.io.communities import Communities as Communities
-    from graphclust.io.convert import convert_to_store as convert_to_store
+    from graphclust.interop.single_cell import cluster_anndata as cluster_anndata
+    from graphclust.io.formats.communities import Communities as Communities
+    from graphclust.io.formats.toy_graphs import classic_graph as classic_graph
     from graphclust.io.graph_input import as_graph as as_graph
     from graphclust.io.load import LoadInfo as LoadInfo
     from graphclust.io.load import load_graph as load_graph
     from graphclust.io.save import save_graph as save_graph
-    from graphclust.io.store import open_store as open_store
-    from graphclust.io.store import save_store as save_store
+    from graphclust.io.store.convert import convert_to_store as convert_to_store
+    from graphclust.io.store.store import open_store as open_store
+    from graphclust.io.store.store import save_store as save_store
     from graphclust.io.tables import graph_from_table as graph_from_table
-    from graphclust.io.toy_graphs import classic_graph as classic_graph
-    from graphclust.k_means.blocks import block_sums as block_sums
-    from graphclust.k_means.blocks import nearest_centroids as nearest_centroids
-    from graphclust.k_means.lloyd import kmeans as kmeans
-    from graphclust.k_means.lloyd_iteration import KMeansResult as KMeansResult
-    from graphclust.k_means.minibatch import MiniBatch as MiniBatch
-    from graphclust.k_means.minibatch import minibatch_kmeans as minibatch_kmeans
-    from graphclust.k_means.nested_minibatch import nested_minibatch_kmeans as nested_minibatch_kmeans
-    from graphclust.k_means.parallel_seeding import kmeans_parallel as kmeans_parallel
-    from graphclust.k_means.seeding import distance_seeding as distance_seeding
-    from graphclust.k_means.seeding import kmeans_plusplus as kmeans_plusplus
-    from graphclust.k_means.spherical import spherical_kmeans as spherical_kmeans
-    from graphclust.kernel_k_means.centers import KernelCenters as KernelCenters
-    from graphclust.kernel_k_means.centers import KernelKMeansResult as KernelKMeansResult
-    from graphclust.kernel_k_means.coreset import coreset_kernel_kmeans as coreset_kernel_kmeans
-    from graphclust.kernel_k_means.coreset_quality import kernel_coreset_quality as kernel_coreset_quality
-    from graphclust.kernel_k_means.full_batch import kernel_kmeans as kernel_kmeans
-    from graphclust.kernel_k_means.matrix_kernels import DenseKernel as DenseKernel
-    from graphclust.kernel_k_means.matrix_kernels import GraphKernel as GraphKernel
-    from graphclust.kernel_k_means.matrix_kernels import HeatKernel as HeatKernel
-    from graphclust.kernel_k_means.matrix_kernels import SparseKernel as SparseKernel
-    from graphclust.kernel_k_means.matrix_kernels import nearest_neighbor_kernel as nearest_neighbor_kernel
-    from graphclust.kernel_k_means.minibatch import minibatch_kernel_kmeans as minibatch_kernel_kmeans
-    from graphclust.kernel_k_means.point_kernels import CosineKernel as CosineKernel
-    from graphclust.kernel_k_means.point_kernels import GaussianKernel as GaussianKernel
-    from graphclust.kernel_k_means.point_kernels import LaplacianKernel as LaplacianKernel
-    from graphclust.kernel_k_means.point_kernels import PolynomialKernel as PolynomialKernel
-    from graphclust.kernel_k_means.seeding import KernelSeeds as KernelSeeds
-    from graphclust.kernel_k_means.seeding import kernel_kmeans_plusplus as kernel_kmeans_plusplus
-    from graphclust.kernel_k_means.truncated import truncated_kernel_kmeans as truncated_kernel_kmeans
-    from graphclust.neighbors.graphs import graph_from_neighbors as graph_from_neighbors
-    from graphclust.neighbors.graphs import knn_graph as knn_graph
-    from graphclust.neighbors.search import nearest_neighbors as nearest_neighbors
     from graphclust.objective.agreement import adjusted_mutual_information as adjusted_mutual_information
     from graphclust.objective.agreement import adjusted_rand_index as adjusted_rand_index
     from graphclust.objective.agreement import element_centric_similarity as element_centric_similarity
@@ -270,42 +241,71 @@ if TYPE_CHECKING:  # the same names for type checkers, to which what is imported
     from graphclust.objective.cuts import modularity as modularity
     from graphclust.objective.cuts import normalized_cut as normalized_cut
     from graphclust.objective.kernel import NormalizedCutKernel as NormalizedCutKernel
-    from graphclust.partition.agglomeration import merge_clusters as merge_clusters
-    from graphclust.partition.clustering import Clustering as Clustering
+    from graphclust.partition.balanced_partition import balanced_partition as balanced_partition
     from graphclust.partition.communities import communities as communities
-    from graphclust.partition.confidence import Certainty as Certainty
-    from graphclust.partition.confidence import certainty as certainty
-    from graphclust.partition.coreset_quality import coreset_quality as coreset_quality
-    from graphclust.partition.equal_parts import balanced_partition as balanced_partition
+    from graphclust.partition.coreset_sc import coreset_sc as coreset_sc
     from graphclust.partition.hierarchy import hierarchy as hierarchy
-    from graphclust.partition.hierarchy_model import HierarchyModel as HierarchyModel
-    from graphclust.partition.label_files import read_labels as read_labels
-    from graphclust.partition.label_files import write_labels as write_labels
-    from graphclust.partition.label_matching import ClusterChange as ClusterChange
-    from graphclust.partition.label_matching import remap_labels as remap_labels
-    from graphclust.partition.memory import estimate_memory as estimate_memory
-    from graphclust.partition.multilevel import multilevel_partition as multilevel_partition
-    from graphclust.partition.nested_clusters import Hierarchy as Hierarchy
-    from graphclust.partition.nested_clusters import HierarchyRecord as HierarchyRecord
-    from graphclust.partition.path import ClusterPath as ClusterPath
-    from graphclust.partition.path import PathRow as PathRow
-    from graphclust.partition.path_builder import cluster_path as cluster_path
-    from graphclust.partition.pipeline import coreset_sc as coreset_sc
-    from graphclust.partition.prediction import ClusterModel as ClusterModel
-    from graphclust.partition.quotient import quotient_graph as quotient_graph
-    from graphclust.partition.refinement import move_nodes as move_nodes
-    from graphclust.partition.refinement import refine_partition as refine_partition
-    from graphclust.partition.saved_models import load_model as load_model
-    from graphclust.partition.select_k import SuggestedK as SuggestedK
-    from graphclust.partition.select_k import Suggestion as Suggestion
-    from graphclust.planted_stores import planted_store as planted_store
+    from graphclust.partition.memory_estimate import estimate_memory as estimate_memory
+    from graphclust.points.k_means.blocks import block_sums as block_sums
+    from graphclust.points.k_means.blocks import nearest_centroids as nearest_centroids
+    from graphclust.points.k_means.lloyd import kmeans as kmeans
+    from graphclust.points.k_means.lloyd_iteration import KMeansResult as KMeansResult
+    from graphclust.points.k_means.minibatch import MiniBatch as MiniBatch
+    from graphclust.points.k_means.minibatch import minibatch_kmeans as minibatch_kmeans
+    from graphclust.points.k_means.nested_minibatch import nested_minibatch_kmeans as nested_minibatch_kmeans
+    from graphclust.points.k_means.parallel_seeding import kmeans_parallel as kmeans_parallel
+    from graphclust.points.k_means.seeding import distance_seeding as distance_seeding
+    from graphclust.points.k_means.seeding import kmeans_plusplus as kmeans_plusplus
+    from graphclust.points.k_means.spherical import spherical_kmeans as spherical_kmeans
+    from graphclust.points.kernel_k_means.centers import KernelCenters as KernelCenters
+    from graphclust.points.kernel_k_means.centers import KernelKMeansResult as KernelKMeansResult
+    from graphclust.points.kernel_k_means.coreset import coreset_kernel_kmeans as coreset_kernel_kmeans
+    from graphclust.points.kernel_k_means.coreset_quality import kernel_coreset_quality as kernel_coreset_quality
+    from graphclust.points.kernel_k_means.full_batch import kernel_kmeans as kernel_kmeans
+    from graphclust.points.kernel_k_means.matrix_kernels import DenseKernel as DenseKernel
+    from graphclust.points.kernel_k_means.matrix_kernels import GraphKernel as GraphKernel
+    from graphclust.points.kernel_k_means.matrix_kernels import HeatKernel as HeatKernel
+    from graphclust.points.kernel_k_means.matrix_kernels import SparseKernel as SparseKernel
+    from graphclust.points.kernel_k_means.matrix_kernels import nearest_neighbor_kernel as nearest_neighbor_kernel
+    from graphclust.points.kernel_k_means.minibatch import minibatch_kernel_kmeans as minibatch_kernel_kmeans
+    from graphclust.points.kernel_k_means.point_kernels import CosineKernel as CosineKernel
+    from graphclust.points.kernel_k_means.point_kernels import GaussianKernel as GaussianKernel
+    from graphclust.points.kernel_k_means.point_kernels import LaplacianKernel as LaplacianKernel
+    from graphclust.points.kernel_k_means.point_kernels import PolynomialKernel as PolynomialKernel
+    from graphclust.points.kernel_k_means.seeding import KernelSeeds as KernelSeeds
+    from graphclust.points.kernel_k_means.seeding import kernel_kmeans_plusplus as kernel_kmeans_plusplus
+    from graphclust.points.kernel_k_means.truncated import truncated_kernel_kmeans as truncated_kernel_kmeans
+    from graphclust.points.neighbors.graphs import graph_from_neighbors as graph_from_neighbors
+    from graphclust.points.neighbors.graphs import knn_graph as knn_graph
+    from graphclust.points.neighbors.search import nearest_neighbors as nearest_neighbors
+    from graphclust.profile.path import ClusterPath as ClusterPath
+    from graphclust.profile.path import PathRow as PathRow
+    from graphclust.profile.path_builder import cluster_path as cluster_path
+    from graphclust.profile.select_k import SuggestedK as SuggestedK
+    from graphclust.profile.select_k import Suggestion as Suggestion
     from graphclust.progress import Progress as Progress
+    from graphclust.results.clustering import Clustering as Clustering
+    from graphclust.results.confidence import Certainty as Certainty
+    from graphclust.results.confidence import certainty as certainty
+    from graphclust.results.coreset_quality import coreset_quality as coreset_quality
+    from graphclust.results.hierarchy import Hierarchy as Hierarchy
+    from graphclust.results.hierarchy import HierarchyRecord as HierarchyRecord
+    from graphclust.results.hierarchy_model import HierarchyModel as HierarchyModel
+    from graphclust.results.label_files import read_labels as read_labels
+    from graphclust.results.label_files import write_labels as write_labels
+    from graphclust.results.label_matching import ClusterChange as ClusterChange
+    from graphclust.results.label_matching import remap_labels as remap_labels
+    from graphclust.results.model_io import load_model as load_model
+    from graphclust.results.prediction import ClusterModel as ClusterModel
+    from graphclust.results.quotient import quotient_graph as quotient_graph
     from graphclust.spectral.block_power import block_power_embedding as block_power_embedding
     from graphclust.spectral.embedding import fast_spectral_embedding as fast_spectral_embedding
     from graphclust.spectral.embedding import spectral_embedding as spectral_embedding
     from graphclust.spectral.whole_graph import fast_spectral_clustering as fast_spectral_clustering
     from graphclust.spectral.whole_graph import spectral_clustering as spectral_clustering
     from graphclust.threads import limit_threads as limit_threads
+    from graphclust.two_step.shared_neighbors import two_step_coreset_graph as two_step_coreset_graph
+    from graphclust.two_step.shared_neighbors import two_step_factor as two_step_factor
 
 # `from graphclust import *` takes what can be had.
 _there = [name for name in _HOME if name not in _ESTIMATORS or importlib.util.find_spec("sklearn") is not None]
@@ -313,13 +313,13 @@ __all__ = sorted([*_there, "__version__"])
 
 
 # So that `graphclust.datasets.find` and the like need no import of their own.
-_MODULES = ("datasets", "distributed", "nx", "plots")
+_MODULES = {"datasets": "datasets", "distributed": "distributed", "nx": "nx", "plots": "faces.plots"}
 
 if not TYPE_CHECKING:  # a checker that saw it would take any name for granted
 
     def __getattr__(name: str) -> Any:
         if name in _MODULES:
-            return importlib.import_module(f"graphclust.{name}")
+            return importlib.import_module(f"graphclust.{_MODULES[name]}")
         if name not in _HOME:
             raise AttributeError(f"module 'graphclust' has no attribute {name!r}")
         module = importlib.import_module(f"graphclust.{_HOME[name]}")

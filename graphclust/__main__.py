@@ -2,6 +2,6 @@
 
 import sys
 
-from graphclust.faces.cli import main
+from graphclust.faces.cli.main import main
 
 sys.exit(main())

@@ -15,9 +15,9 @@ from typing import Any
 import numpy as np
 
 from graphclust.checks import as_generator
-from graphclust.partition.clustering import Clustering
-from graphclust.partition.pipeline import coreset_sc
-from graphclust.partition.unknown_k import warn_if_unclear
+from graphclust.partition.coreset_sc import coreset_sc
+from graphclust.profile.unknown_k import warn_if_unclear
+from graphclust.results.clustering import Clustering
 from graphclust.spectral.whole_graph import spectral_clustering
 
 Weight = str | Callable[[Any, Any, Any], float | None] | None

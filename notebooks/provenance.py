@@ -26,9 +26,9 @@ WITHOUT_EFFECT = {
     "graphclust.argument_names",
     "graphclust.compiled.runtime.interrupts",
     "graphclust.html_table",
-    "graphclust.partition.report",
+    "graphclust.results.report",
     "graphclust.progress_bar",
-    "graphclust.words",
+    "graphclust.literals",
 }
 _data: dict[str, str] = {}
 

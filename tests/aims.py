@@ -6,11 +6,11 @@ from graphs import all_graphs, make_graph
 
 from graphclust.compiled.graphs.levels import Partition
 from graphclust.compiled.graphs.objective import Objective
+from graphclust.engine.levels import Run, run_on, with_sums
+from graphclust.engine.resolution import objective_of
 from graphclust.graph.container import Graph
 from graphclust.io.graph_input import as_graph
 from graphclust.objective.objective import OBJECTIVES, as_aim, weigh
-from graphclust.partition.levels import Run, run_on, with_sums
-from graphclust.partition.resolution import objective_of
 
 WITH_EDGES = [name for name in all_graphs() if name not in ("one node", "no edges")]
 

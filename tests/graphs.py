@@ -7,7 +7,7 @@ import numpy as np
 from scipy import sparse
 
 from graphclust.errors import GraphWarning
-from graphclust.generators import planted_partition, stochastic_block_model
+from graphclust.generators.planted_graphs import planted_partition, stochastic_block_model
 from graphclust.graph.container import Graph
 from graphclust.io.graph_input import as_graph
 

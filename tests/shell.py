@@ -1,6 +1,6 @@
 """Commands as a test types them."""
 
-from graphclust.faces import cli
+from graphclust.faces.cli import main as cli
 
 
 def said(capsys, *arguments) -> tuple[int, str, str]:

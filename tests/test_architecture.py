@@ -27,23 +27,23 @@ LAYER = {
     "objective": FOUNDATIONS,
     "progress": FOUNDATIONS,
     "progress_bar": FOUNDATIONS,
-    "scales": FOUNDATIONS,
-    "words": FOUNDATIONS,
+    "float_scaling": FOUNDATIONS,
+    "literals": FOUNDATIONS,
     "threads": FOUNDATIONS,
     "coreset": ALGORITHMS,
+    "engine": ALGORITHMS,
     "generators": ALGORITHMS,
-    "k_means": ALGORITHMS,
-    "kernel_k_means": ALGORITHMS,
-    "neighbors": ALGORITHMS,
     "partition": ALGORITHMS,
-    "planted_stores": ALGORITHMS,
+    "points": ALGORITHMS,
+    "profile": ALGORITHMS,
+    "results": ALGORITHMS,
     "spectral": ALGORITHMS,
+    "two_step": ALGORITHMS,
+    "updates": ALGORITHMS,
     "estimators": FACES,
     "faces": FACES,
     "interop": FACES,
-    "plots": FACES,
     "nx": FACES,
-    "nx_backend": FACES,
     "distributed": FACES,
     "__main__": FACES,
 }
@@ -113,12 +113,12 @@ def internal_imports(source: str) -> list[str]:
 
 def test_every_way_to_import_is_seen():
     source = (
-        "import graphclust.faces.cli\nfrom graphclust import objective, Graph\n"
+        "import graphclust.faces.cli.main\nfrom graphclust import objective, Graph\n"
         "from graphclust.io.load import load_graph\n"
-        "def f():\n    import sklearn.cluster\n    from graphclust.k_means import lloyd\n"
+        "def f():\n    import sklearn.cluster\n    from graphclust.points.k_means import lloyd\n"
     )
-    assert internal_imports(source) == ["faces", "objective", "graph", "io", "k_means"]
-    assert ("sklearn.cluster", False) in imports(source) and ("graphclust.faces.cli", True) in imports(source)
+    assert internal_imports(source) == ["faces", "objective", "graph", "io", "points"]
+    assert ("sklearn.cluster", False) in imports(source) and ("graphclust.faces.cli.main", True) in imports(source)
     assert imports("from . import graph") == [("..graph", True)]
 
 
@@ -175,12 +175,12 @@ RINGS = [
      "compiled.runtime.compile_notice", "compiled.runtime.intrinsics", "compiled.runtime.loops",
      "compiled.runtime.prefetch", "compiled.runtime.shuffling", "compiled.runtime.side_by_side"},
     {"datasets.array_cache", "datasets.resolve", "datasets.snap", "datasets.suitesparse", "io.graph_input", "io.load",
-     "io.store"},
-    {"partition.agglomeration", "partition.resolution"},
-    {"partition.clustering", "partition.communities", "partition.confidence", "partition.from_labels",
-     "partition.model_files", "partition.model_update", "partition.prediction", "partition.update"},
-    {"partition.path", "partition.path_builder", "partition.select_k"},
-    {"partition.hierarchy", "partition.hierarchy_update", "partition.nested_clusters"},
+     "io.store.store"},
+    {"engine.agglomeration", "engine.resolution"},
+    {"results.clustering", "partition.communities", "results.confidence", "results.from_labels",
+     "results.model_files", "updates.model_update", "results.prediction", "updates.update"},
+    {"profile.path", "profile.path_builder", "profile.select_k"},
+    {"partition.hierarchy", "updates.hierarchy_update", "results.hierarchy"},
 ]  # fmt: skip
 
 

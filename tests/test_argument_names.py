@@ -102,9 +102,9 @@ def test_a_function_is_still_itself(name):
 
 def test_importing_a_module_first_changes_nothing():
     code = (
-        "from graphclust.k_means.lloyd import kmeans as plain\nimport graphclust, pickle\n"
+        "from graphclust.points.k_means.lloyd import kmeans as plain\nimport graphclust, pickle\n"
         "assert graphclust.kmeans.__wrapped__ is plain and graphclust.kmeans is graphclust.kmeans\n"
-        "from graphclust.k_means.lloyd import kmeans\nassert kmeans is graphclust.kmeans\n"
+        "from graphclust.points.k_means.lloyd import kmeans\nassert kmeans is graphclust.kmeans\n"
         "print(len(pickle.dumps(graphclust.kmeans)) > 0)"
     )
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "True\n"

@@ -10,7 +10,7 @@ import pytest
 
 import graphclust
 from graphclust import Interrupted, Progress
-from graphclust.partition.clustering import Clustering
+from graphclust.results.clustering import Clustering
 
 PLANTED = graphclust.planted_partition(20, 200, 12, 2, rng=518).graph
 POINTS = np.random.default_rng(2209).normal(size=(400, 3)) + np.arange(400)[:, None] % 7
@@ -119,7 +119,7 @@ def test_isolated_nodes_and_crumbs_are_in_what_is_carried():
 
 
 def test_what_is_carried_is_within_a_least_size(monkeypatch):
-    monkeypatch.setattr("graphclust.partition.levels.AT_ONCE", 0)  # in one call the hook is not looked at
+    monkeypatch.setattr("graphclust.engine.levels.AT_ONCE", 0)  # in one call the hook is not looked at
     graph = nx.connected_caveman_graph(12, 8)  # of which two caves are one cluster
     counter = InterruptAt(0)
     graphclust.communities(graph, min_size=14, rng=0, progress=counter)
@@ -302,7 +302,7 @@ def test_one_clustering_of_a_path_has_a_budget_of_its_own():
 
 
 def test_an_interrupt_of_one_clustering_of_a_path_carries_it(monkeypatch):
-    monkeypatch.setattr("graphclust.partition.levels.AT_ONCE", 0)  # in one call the hook is not looked at
+    monkeypatch.setattr("graphclust.engine.levels.AT_ONCE", 0)  # in one call the hook is not looked at
     graph = graphclust.planted_partition(5, 100, 12, 2, rng=518).graph  # of few entries: cycles on the nodes
     path = graphclust.cluster_path(graph, [5], rng=0)
     with pytest.raises(Interrupted) as stop:
@@ -348,12 +348,12 @@ def test_what_nobody_will_ask_for_is_not_kept():
 
 
 def test_labels_do_not_depend_on_how_often_the_hook_is_looked_at(monkeypatch):
-    monkeypatch.setattr("graphclust.partition.levels.AT_ONCE", 0)  # in one call it is not looked at
+    monkeypatch.setattr("graphclust.engine.levels.AT_ONCE", 0)  # in one call it is not looked at
     graph = graphclust.stochastic_block_model([1_000], 0.02, 0.0, rng=518).graph  # no clusters: many ways to go wrong
     found = set()
     for entries in (1 << 24, 1 << 9):
         for module in ("local_moving", "agglomeration"):
-            monkeypatch.setattr(f"graphclust.partition.{module}.ENTRIES_PER_STEP", entries)
+            monkeypatch.setattr(f"graphclust.engine.{module}.ENTRIES_PER_STEP", entries)
         found.add(graphclust.coreset_sc(graph, 12, rng=0).labels.tobytes())
     assert len(found) == 1
 

@@ -23,9 +23,9 @@ from graphclust import (
     SpectralClustering,
     SphericalKMeans,
 )
-from graphclust.kernel_k_means.matrix_kernels import DenseKernel
-from graphclust.kernel_k_means.point_kernels import GaussianKernel, LaplacianKernel
 from graphclust.nx import coreset_communities, spectral_communities
+from graphclust.points.kernel_k_means.matrix_kernels import DenseKernel
+from graphclust.points.kernel_k_means.point_kernels import GaussianKernel, LaplacianKernel
 
 X, CLASSES = make_blobs(120, centers=3, cluster_std=0.7, random_state=4)
 FEW = np.array([[0.0, 0.0], [1.0, 1.0], [2.0, 2.0]] * 4)

@@ -196,11 +196,11 @@ import numpy as np
 import graphclust
 from graphclust.compiled.graphs.levels import Goal
 from graphclust.objective.objective import ratio_objective, weigh
-from graphclust.partition.agglomeration import agglomerate
-from graphclust.partition.contraction import contract
-from graphclust.partition.engine import v_cycle
-from graphclust.partition.levels import run_on
-from graphclust.partition.local_moving import find_regions, refine
+from graphclust.engine.agglomeration import agglomerate
+from graphclust.engine.contraction import contract
+from graphclust.engine.engine import v_cycle
+from graphclust.engine.levels import run_on
+from graphclust.engine.local_moving import find_regions, refine
 
 faulthandler.enable()
 run = run_on(weigh(graphclust.planted_partition(10, 30, 8, 2, rng=0).graph, "normalized_cut"))

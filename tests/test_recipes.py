@@ -10,7 +10,7 @@ import shlex
 import pytest
 
 from graphclust import planted_partition, save_graph
-from graphclust.faces.cli import main
+from graphclust.faces.cli.main import main
 
 RECIPES = pathlib.Path(__file__).parents[1] / "notebooks" / "recipes"
 BLOCK = re.compile(r"^```(python|sh|text)\n(.*?)^```$", re.MULTILINE | re.DOTALL)

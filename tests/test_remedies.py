@@ -18,7 +18,7 @@ from scipy import sparse
 
 import graphclust
 from graphclust import as_graph, coreset_sc, d2_seeding, importance_sample
-from graphclust.faces import cli
+from graphclust.faces.cli import main as cli
 
 GRAPH = nx.barbell_graph(5, 0)
 LABELS = [0] * 5 + [1] * 5

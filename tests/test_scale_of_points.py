@@ -19,7 +19,7 @@ from graphclust import (
     spherical_kmeans,
 )
 from graphclust.errors import GraphValidationError
-from graphclust.scales import balance_rows
+from graphclust.float_scaling import balance_rows
 
 CENTERS = np.array([[0.0, 0.0], [10.0, 0.0], [0.0, 10.0]])
 X = np.repeat(CENTERS, 60, axis=0) + np.random.default_rng(0).normal(size=(180, 2))

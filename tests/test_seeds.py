@@ -17,7 +17,7 @@ from graphclust import (
     save_store,
     spectral_clustering,
 )
-from graphclust.faces.cli import main
+from graphclust.faces.cli.main import main
 
 GRAPH = nx.connected_watts_strogatz_graph(60, 4, 0.3, seed=3)
 WAYS = {

@@ -8,9 +8,9 @@ from graphclust import DenseKernel, NormalizedCutKernel, as_graph
 from graphclust.compiled.graphs import merging
 from graphclust.compiled.points.centroid_update import Renewed, Totals, renew_centroids
 from graphclust.coreset.parallel_sampling import all_points
-from graphclust.io.column_names import name_both_ends
-from graphclust.kernel_k_means.kernel import gamma
-from graphclust.partition.edge_subsampling import FACTORS, leave_out_edges
+from graphclust.io.text.column_names import name_both_ends
+from graphclust.points.kernel_k_means.kernel import gamma
+from graphclust.profile.edge_subsampling import FACTORS, leave_out_edges
 
 
 def plain(loop):

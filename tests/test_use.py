@@ -10,7 +10,7 @@ from scipy import sparse
 import graphclust
 from graphclust import coreset_sc, kernel_kmeans, minibatch_kernel_kmeans, nearest_centroids
 from graphclust.errors import GraphWarning, ResourceLimitError
-from graphclust.faces.cli import main
+from graphclust.faces.cli.main import main
 
 GRAPH = nx.barbell_graph(4, 0)
 

@@ -2,9 +2,9 @@
 
 from typing import get_args
 
-from graphclust import words
+from graphclust import literals as words
+from graphclust.engine.engine import EFFORTS
 from graphclust.objective.objective import DEFINITIONS, OBJECTIVES
-from graphclust.partition.engine import EFFORTS
 from graphclust.partition.options import METHODS
 
 

@@ -37,7 +37,7 @@ def graphs():
 def writers(made) -> dict:
     """name -> write(folder, new)."""
     import graphclust
-    from graphclust.faces.cli import main
+    from graphclust.faces.cli.main import main
 
     def graph(name):
         return lambda folder, new: graphclust.save_graph(folder / name, made[new][0], overwrite=True)

@@ -89,7 +89,7 @@ def make_command_line() -> None:
     """The help of every command, as it is printed on a terminal of 100 columns."""
     import os
 
-    from graphclust.faces.cli import _parser
+    from graphclust.faces.cli.main import _parser
 
     os.environ["COLUMNS"] = "100"
     parts = [COMMANDS]

@@ -138,7 +138,7 @@ def _labels_and_empty_share(
 ) -> tuple[np.ndarray, float]:
     """Labels of the coreset nodes, and the share of them that the embedding leaves at the origin."""
     # Imported here, for their linear algebra takes half of the time that the package takes to be imported.
-    from graphclust.k_means.lloyd import kmeans
+    from graphclust.points.k_means.lloyd import kmeans
     from graphclust.spectral.embedding import fast_spectral_embedding, spectral_embedding
 
     d = weights if degrees == "weights" else None

@@ -8,8 +8,8 @@ from typing import Any
 
 from graphclust.datasets.catalog import SUITESPARSE, CatalogEntry
 from graphclust.errors import GraphFormatError, IntegrityError, UnsafeArchiveError
-from graphclust.io.byte_source import open_source
-from graphclust.io.suitesparse import MATRIX, refuse_unsafe
+from graphclust.io.formats.suitesparse import MATRIX, refuse_unsafe
+from graphclust.io.text.byte_source import open_source
 
 MOST_HEADER_BYTES = 1 << 20  # of comments before the sizes
 

@@ -14,10 +14,10 @@ import numpy as np
 from graphclust.errors import GraphFormatError, GraphValidationError, ResourceLimitError
 from graphclust.graph.container import Graph
 from graphclust.graph.from_csr import graph_of_checked_rows
-from graphclust.io.array_files import open_archive, parse_json
 from graphclust.io.atomic_write import whole_file
-from graphclust.io.communities import Communities
 from graphclust.io.edges import EdgeCounts
+from graphclust.io.formats.array_files import open_archive, parse_json
+from graphclust.io.formats.communities import Communities
 from graphclust.io.load import LoadInfo
 
 VERSION = 1  # of the readers and of the form: a higher number invalidates every stored graph

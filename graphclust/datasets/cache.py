@@ -17,8 +17,8 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from graphclust.errors import ParameterError, ResourceLimitError, escape_controls
-from graphclust.io.array_files import parse_json
 from graphclust.io.atomic_write import whole_file
+from graphclust.io.formats.array_files import parse_json
 
 __all__ = ["CachedDataset", "cache_folder", "cached", "clear_cache"]
 

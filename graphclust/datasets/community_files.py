@@ -5,8 +5,8 @@ import os
 import numpy as np
 
 from graphclust.errors import GraphFormatError
-from graphclust.io.byte_source import open_source
-from graphclust.io.lines import quote
+from graphclust.io.text.byte_source import open_source
+from graphclust.io.text.lines import quote
 from graphclust.progress import Progress
 
 

@@ -18,7 +18,7 @@ from typing import Any
 from graphclust.datasets.cache import BLOCK, check_room, import_extra
 from graphclust.datasets.urls import Address
 from graphclust.errors import DownloadError, ResourceLimitError
-from graphclust.io.array_files import parse_json
+from graphclust.io.formats.array_files import parse_json
 from graphclust.progress import Progress
 
 _MOST_REDIRECTIONS = 5

@@ -28,8 +28,8 @@ from graphclust.errors import (
     in_mebibytes,
 )
 from graphclust.graph.container import Graph
-from graphclust.io.communities import Communities
 from graphclust.io.edges import available_bytes
+from graphclust.io.formats.communities import Communities
 from graphclust.io.load import LoadInfo, load_graph
 from graphclust.progress import Progress, ProgressLike, as_progress
 

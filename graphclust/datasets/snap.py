@@ -17,7 +17,7 @@ from graphclust.datasets.resolve import DatasetInfo, Request, fetch_file, fetch_
 from graphclust.datasets.snap_files import GRAPHS
 from graphclust.errors import GraphWarning, warn_caller
 from graphclust.graph.container import Graph
-from graphclust.io.communities import Communities, communities_of_ids
+from graphclust.io.formats.communities import Communities, communities_of_ids
 from graphclust.io.load import LoadInfo
 from graphclust.progress import Progress, ProgressLike, as_progress
 

@@ -14,23 +14,23 @@ from graphclust.compiled.graphs.objective import ClusterSums
 from graphclust.compiled.runtime.blocks import coarse_blocks
 from graphclust.distributed.engine import DaskEngine, Origin, check_client, count_workers, look_at_workers, versions
 from graphclust.distributed.extra import import_extra
+from graphclust.engine.resolution import remarks_on
 from graphclust.errors import GraphClustError
 from graphclust.graph.executor import Engine
 from graphclust.graph.node_order import listing_order
-from graphclust.io.store import StoredGraph, open_store
+from graphclust.io.store.store import StoredGraph, open_store
 from graphclust.io.temporaries import temporary_file
+from graphclust.literals import Objective
 from graphclust.objective.objective import as_aim
-from graphclust.partition.blockwise import GraphSource
-from graphclust.partition.clustering import Clustering, CoresetClustering
 from graphclust.partition.components import nodes_to_partition
-from graphclust.partition.from_labels import clustering_of, graph_to_cluster, numbering_by_size
-from graphclust.partition.in_blocks import bring_labels
+from graphclust.partition.coreset_sc import partition_by_blocks
 from graphclust.partition.options import check_options, settings, settings_of_method
-from graphclust.partition.pipeline import partition_by_blocks
-from graphclust.partition.resolution import remarks_on
-from graphclust.partition.unknown_k import choose_k
+from graphclust.profile.unknown_k import choose_k
 from graphclust.progress import ProgressLike, as_progress
-from graphclust.words import Objective
+from graphclust.results.clustering import Clustering, CoresetClustering
+from graphclust.results.from_labels import clustering_of, graph_to_cluster, numbering_by_size
+from graphclust.two_step.blockwise import GraphSource
+from graphclust.two_step.executors import bring_labels
 
 PARTITIONS_PER_THREAD = 2
 

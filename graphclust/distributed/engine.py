@@ -23,10 +23,10 @@ import numpy as np
 from graphclust.errors import GraphClustError, GraphFormatError, ParameterError
 from graphclust.graph.container import Graph
 from graphclust.graph.executor import ByBlock, Whole, take_apart, values_by_block
-from graphclust.io.store import StoredGraph, open_store
-from graphclust.partition.blockwise import GraphSource
+from graphclust.io.store.store import StoredGraph, open_store
 from graphclust.partition.components import mask_nodes, nodes_to_partition
 from graphclust.progress import Progress
+from graphclust.two_step.blockwise import GraphSource
 
 POLL = 1.0  # seconds between two looks at the cluster while tasks run
 PACKAGES = ("graphclust", "numpy", "scipy", "numba")  # whose versions have to be the same for the same labels

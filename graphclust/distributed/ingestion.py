@@ -21,8 +21,8 @@ from graphclust.distributed.extra import import_extra
 from graphclust.errors import GraphFormatError, GraphValidationError, ResourceLimitError
 from graphclust.graph.container import Graph
 from graphclust.graph.executor import ByBlock
-from graphclust.io.store import open_store
-from graphclust.io.store_files import new_store
+from graphclust.io.store.store import open_store
+from graphclust.io.store.store_files import new_store
 from graphclust.io.temporaries import temporary_folder
 
 EDGES_PER_RANGE = 1 << 24

@@ -11,8 +11,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from graphclust.checks import as_weights
 from graphclust.estimators.arguments import as_n_clusters, as_points, as_rng
-from graphclust.k_means.blocks import block_sums, distances_to_centroids, nearest_centroids
-from graphclust.k_means.lloyd_iteration import KMeansResult
+from graphclust.points.k_means.blocks import block_sums, distances_to_centroids, nearest_centroids
+from graphclust.points.k_means.lloyd_iteration import KMeansResult
 
 
 class CentroidModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseEstimator):

@@ -8,8 +8,8 @@ import numpy as np
 
 from graphclust.estimators.spectral_clustering import NeighborGraphModel
 from graphclust.graph.container import Graph
-from graphclust.partition.clustering import Clustering
 from graphclust.partition.communities import communities
+from graphclust.results.clustering import Clustering
 
 __all__ = ["GraphClustering"]
 

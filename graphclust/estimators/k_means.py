@@ -9,8 +9,8 @@ import numpy as np
 from graphclust.checks import as_choice, as_whole_number
 from graphclust.errors import warn_caller
 from graphclust.estimators.centroid_model import CentroidModel
-from graphclust.k_means.lloyd import kmeans
-from graphclust.k_means.lloyd_iteration import KMeansResult
+from graphclust.points.k_means.lloyd import kmeans
+from graphclust.points.k_means.lloyd_iteration import KMeansResult
 
 __all__ = ["KMeans"]
 

@@ -14,20 +14,20 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from graphclust.checks import as_choice, as_number, as_weights, as_whole_number
 from graphclust.estimators.arguments import as_n_clusters, as_points, as_rng, check_sparse
 from graphclust.estimators.pairwise_kernel import PairwiseKernel
-from graphclust.kernel_k_means.centers import KernelKMeansResult
-from graphclust.kernel_k_means.coreset import coreset_kernel_kmeans
-from graphclust.kernel_k_means.full_batch import kernel_kmeans
-from graphclust.kernel_k_means.kernel import Kernel
-from graphclust.kernel_k_means.matrix_kernels import DenseKernel, SparseKernel
-from graphclust.kernel_k_means.minibatch import minibatch_kernel_kmeans
-from graphclust.kernel_k_means.point_kernels import (
+from graphclust.points.kernel_k_means.centers import KernelKMeansResult
+from graphclust.points.kernel_k_means.coreset import coreset_kernel_kmeans
+from graphclust.points.kernel_k_means.full_batch import kernel_kmeans
+from graphclust.points.kernel_k_means.kernel import Kernel
+from graphclust.points.kernel_k_means.matrix_kernels import DenseKernel, SparseKernel
+from graphclust.points.kernel_k_means.minibatch import minibatch_kernel_kmeans
+from graphclust.points.kernel_k_means.point_kernels import (
     CosineKernel,
     GaussianKernel,
     LaplacianKernel,
     LinearKernel,
     PolynomialKernel,
 )
-from graphclust.kernel_k_means.truncated import truncated_kernel_kmeans
+from graphclust.points.kernel_k_means.truncated import truncated_kernel_kmeans
 
 __all__ = ["KernelKMeans"]
 

@@ -13,12 +13,12 @@ from graphclust.errors import ConvergenceWarning, warn_caller
 from graphclust.estimators.arguments import as_n_clusters, as_points, as_rng
 from graphclust.estimators.centroid_model import CentroidModel
 from graphclust.estimators.k_means import n_runs, starts
-from graphclust.k_means.blocks import block_sums, nearest_centroids
-from graphclust.k_means.initialization import initial_centroids, start_from_some
-from graphclust.k_means.lloyd_iteration import KMeansResult
-from graphclust.k_means.minibatch import MiniBatch, minibatch_kmeans
-from graphclust.k_means.points import as_points as dense_or_sparse
-from graphclust.k_means.seeding import warn_if_fewer
+from graphclust.points.k_means.blocks import block_sums, nearest_centroids
+from graphclust.points.k_means.initialization import initial_centroids, start_from_some
+from graphclust.points.k_means.lloyd_iteration import KMeansResult
+from graphclust.points.k_means.minibatch import MiniBatch, minibatch_kmeans
+from graphclust.points.k_means.points import as_points as dense_or_sparse
+from graphclust.points.k_means.seeding import warn_if_fewer
 from graphclust.progress import Progress
 
 __all__ = ["MiniBatchKMeans"]

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from sklearn.metrics.pairwise import pairwise_kernels
 
-from graphclust.kernel_k_means.point_kernels import PointKernel
+from graphclust.points.kernel_k_means.point_kernels import PointKernel
 
 ROWS = 64  # at a time: all pairs are computed, and only the diagonal is used
 

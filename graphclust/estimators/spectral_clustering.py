@@ -17,11 +17,11 @@ from graphclust.checks import as_array, as_choice, as_whole_number
 from graphclust.estimators.affinities import graph_by_distance, graph_by_kernel, graph_of_affinities
 from graphclust.estimators.arguments import as_n_clusters, as_rng, check_sparse
 from graphclust.graph.container import Graph
-from graphclust.neighbors.graphs import knn_graph
-from graphclust.neighbors.metrics import SYNONYMS
-from graphclust.neighbors.search import METHODS, nearest_neighbors
-from graphclust.partition.clustering import Clustering
-from graphclust.partition.pipeline import coreset_sc
+from graphclust.partition.coreset_sc import coreset_sc
+from graphclust.points.neighbors.graphs import knn_graph
+from graphclust.points.neighbors.metrics import SYNONYMS
+from graphclust.points.neighbors.search import METHODS, nearest_neighbors
+from graphclust.results.clustering import Clustering
 from graphclust.spectral.whole_graph import spectral_clustering
 
 __all__ = ["CoresetSpectralClustering", "SpectralClustering"]

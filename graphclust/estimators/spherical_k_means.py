@@ -9,10 +9,10 @@ import numpy as np
 from graphclust.checks import as_weights
 from graphclust.estimators.centroid_model import CentroidModel
 from graphclust.estimators.k_means import starts
-from graphclust.k_means.blocks import distances_to_centroids
-from graphclust.k_means.lloyd_iteration import KMeansResult
-from graphclust.k_means.points import as_points as dense_or_sparse
-from graphclust.k_means.spherical import SphericalKMeansResult, directions_and_lengths, spherical_kmeans
+from graphclust.points.k_means.blocks import distances_to_centroids
+from graphclust.points.k_means.lloyd_iteration import KMeansResult
+from graphclust.points.k_means.points import as_points as dense_or_sparse
+from graphclust.points.k_means.spherical import SphericalKMeansResult, directions_and_lengths, spherical_kmeans
 
 __all__ = ["SphericalKMeans"]
 

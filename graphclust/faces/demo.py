@@ -3,12 +3,12 @@
 import time
 from collections.abc import Iterator
 
-from graphclust.generators import stochastic_block_model
-from graphclust.io.toy_graphs import classic_graph
+from graphclust.generators.planted_graphs import stochastic_block_model
+from graphclust.io.formats.toy_graphs import classic_graph
 from graphclust.objective.agreement import adjusted_rand_index
-from graphclust.partition.clustering import Clustering
-from graphclust.partition.pipeline import coreset_sc
+from graphclust.partition.coreset_sc import coreset_sc
 from graphclust.progress import Progress
+from graphclust.results.clustering import Clustering
 
 BLOCKS, BLOCK_SIZE, P, Q = 50, 1_000, 0.09, 0.0002  # about 90 neighbors inside the block, 10 outside
 

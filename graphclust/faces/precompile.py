@@ -14,22 +14,22 @@ from graphclust.compiled.runtime.cache_folder import keep_in
 from graphclust.compiled.runtime.loops import is_started, start_compiler
 from graphclust.coreset.paper import EMBEDDINGS
 from graphclust.errors import ParameterError
-from graphclust.generators import lfr_like, planted_partition, stochastic_block_model
+from graphclust.generators.planted_graphs import lfr_like, planted_partition, stochastic_block_model
 from graphclust.graph.container import Graph
 from graphclust.io.graph_input import as_graph
 from graphclust.io.load import load_graph
 from graphclust.io.save import save_graph
-from graphclust.k_means.lloyd import kmeans
-from graphclust.k_means.minibatch import minibatch_kmeans
-from graphclust.k_means.nested_minibatch import nested_minibatch_kmeans
-from graphclust.k_means.spherical import spherical_kmeans
-from graphclust.kernel_k_means.coreset import coreset_kernel_kmeans
-from graphclust.kernel_k_means.full_batch import kernel_kmeans
-from graphclust.kernel_k_means.minibatch import minibatch_kernel_kmeans
-from graphclust.kernel_k_means.truncated import truncated_kernel_kmeans
 from graphclust.objective.cuts import conductance, kernel_k_means_cost, modularity, normalized_cut
+from graphclust.partition.coreset_sc import coreset_sc
 from graphclust.partition.hierarchy import hierarchy
-from graphclust.partition.pipeline import coreset_sc
+from graphclust.points.k_means.lloyd import kmeans
+from graphclust.points.k_means.minibatch import minibatch_kmeans
+from graphclust.points.k_means.nested_minibatch import nested_minibatch_kmeans
+from graphclust.points.k_means.spherical import spherical_kmeans
+from graphclust.points.kernel_k_means.coreset import coreset_kernel_kmeans
+from graphclust.points.kernel_k_means.full_batch import kernel_kmeans
+from graphclust.points.kernel_k_means.minibatch import minibatch_kernel_kmeans
+from graphclust.points.kernel_k_means.truncated import truncated_kernel_kmeans
 from graphclust.progress import Progress
 from graphclust.spectral.whole_graph import fast_spectral_clustering, spectral_clustering
 

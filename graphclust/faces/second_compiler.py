@@ -24,11 +24,11 @@ def main() -> None:
 
 def compile_from_the_end() -> None:
     """Cluster a few nodes, with what a process needs last taken first."""
+    from graphclust.engine.levels import run_on
+    from graphclust.engine.resolution import dendrogram_of
     from graphclust.io.graph_input import as_graph
     from graphclust.objective.objective import weigh
-    from graphclust.partition.levels import run_on
-    from graphclust.partition.pipeline import coreset_sc
-    from graphclust.partition.resolution import dendrogram_of
+    from graphclust.partition.coreset_sc import coreset_sc
 
     nodes = np.arange(K * SIZE)
     same, next_to = nodes[:, None] // SIZE == nodes // SIZE, abs(nodes[:, None] - nodes) == 1

@@ -15,15 +15,15 @@ import numpy as np
 import numpy.typing as npt
 
 from graphclust.checks import as_number, as_seeded, as_whole_number
+from graphclust.engine.join_small_clusters import Sizes
 from graphclust.errors import GraphClustError, ParameterError
 from graphclust.graph.container import Graph
 from graphclust.graph.node_order import node_names
-from graphclust.partition.from_labels import graph_to_cluster
 from graphclust.partition.hierarchy import LevelOptions, make_levels
-from graphclust.partition.nested_clusters import hierarchy_of
-from graphclust.partition.sibling_joins import Sizes
-from graphclust.partition.warm_start import EarlierLevels
 from graphclust.progress import Progress
+from graphclust.results.from_labels import graph_to_cluster
+from graphclust.results.hierarchy import hierarchy_of
+from graphclust.updates.warm_start import EarlierLevels
 
 __all__ = ["HierarchicalCluster", "HierarchicalClusters", "hierarchical_leiden"]
 

@@ -15,9 +15,9 @@ import numpy as np
 from graphclust.checks import as_whole_number
 from graphclust.errors import GraphWarning
 from graphclust.io.edge_arrays import graph_from_edge_arrays
-from graphclust.partition.equal_parts import ISOLATED_ALONE
-from graphclust.partition.pipeline import coreset_sc
-from graphclust.partition.unknown_k import warn_if_unclear
+from graphclust.partition.balanced_partition import ISOLATED_ALONE
+from graphclust.partition.coreset_sc import coreset_sc
+from graphclust.profile.unknown_k import warn_if_unclear
 
 __all__ = ["partition"]
 

@@ -16,9 +16,9 @@ from graphclust.errors import GraphFormatError, GraphValidationError, ResourceLi
 from graphclust.graph.container import Graph
 from graphclust.graph.from_csr import graph_of_checked_rows
 from graphclust.graph.matrices import all_ones, remark_on_isolated
-from graphclust.io.byte_source import BLOCK, HEAD
 from graphclust.io.container_limits import container_memory
-from graphclust.io.edge_sorting import (
+from graphclust.io.text.byte_source import BLOCK, HEAD
+from graphclust.io.text.edge_sorting import (
     JOIN,
     NO_WEIGHTS,
     SLICES,
@@ -29,7 +29,7 @@ from graphclust.io.edge_sorting import (
     row_steps,
     starts_of,
 )
-from graphclust.io.lines import PIECE
+from graphclust.io.text.lines import PIECE
 from graphclust.progress import Progress
 
 FLOOR_BYTES, BYTES_PER_FILE_BYTE = 1 << 28, 200  # what any file, and each byte of it, may ask for without being told

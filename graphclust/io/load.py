@@ -13,23 +13,23 @@ from graphclust.checks import as_choice, as_whole_number
 from graphclust.errors import GraphFormatError, GraphWarning, ParameterError, ResourceLimitError, warn_caller
 from graphclust.graph.container import Graph
 from graphclust.graph.from_csr import graph_from_csr
-from graphclust.io.byte_source import Source, open_source
-from graphclust.io.column_choice import Column, Columns, as_columns
-from graphclust.io.dimacs import START as dimacs_start
-from graphclust.io.dimacs import read_dimacs
-from graphclust.io.edge_lines import MayBeMetis, ReadAgain, Reading, counts_edges
-from graphclust.io.edge_list import read_edge_list
-from graphclust.io.edge_list_layout import data_lines, line_of
 from graphclust.io.edges import EdgeCounts, Edges, graph_from_edges
-from graphclust.io.lines import quote
-from graphclust.io.matrix_archive import is_matrix_archive, read_matrix_archive
-from graphclust.io.matrix_market import BANNER, read_matrix_market
-from graphclust.io.metis import read_metis
-from graphclust.io.network_files import LISTED_FORMATS, network_format, read_network_file
-from graphclust.io.other_formats import refuse_other_formats
-from graphclust.io.store import is_store, open_store
-from graphclust.io.suitesparse import is_tar, read_suitesparse
-from graphclust.io.whole_files import WHOLE_FORMATS, read_whole_file, whole_format
+from graphclust.io.formats.dimacs import START as dimacs_start
+from graphclust.io.formats.dimacs import read_dimacs
+from graphclust.io.formats.matrix_archive import is_matrix_archive, read_matrix_archive
+from graphclust.io.formats.matrix_market import BANNER, read_matrix_market
+from graphclust.io.formats.metis import read_metis
+from graphclust.io.formats.network_files import LISTED_FORMATS, network_format, read_network_file
+from graphclust.io.formats.other_formats import refuse_other_formats
+from graphclust.io.formats.suitesparse import is_tar, read_suitesparse
+from graphclust.io.formats.whole_files import WHOLE_FORMATS, read_whole_file, whole_format
+from graphclust.io.store.store import is_store, open_store
+from graphclust.io.text.byte_source import Source, open_source
+from graphclust.io.text.column_choice import Column, Columns, as_columns
+from graphclust.io.text.edge_lines import MayBeMetis, ReadAgain, Reading, counts_edges
+from graphclust.io.text.edge_list import read_edge_list
+from graphclust.io.text.edge_list_layout import data_lines, line_of
+from graphclust.io.text.lines import quote
 from graphclust.progress import Progress, ProgressLike, as_progress
 
 __all__ = ["LoadInfo", "load_graph"]

@@ -10,9 +10,9 @@ import numpy as np
 
 from graphclust.errors import GraphFormatError, GraphWarning, ParameterError, amount, warn_caller
 from graphclust.graph.container import Graph
-from graphclust.io.column_names import is_plain_number
-from graphclust.io.edge_list_layout import split
-from graphclust.io.lines import quote
+from graphclust.io.text.column_names import is_plain_number
+from graphclust.io.text.edge_list_layout import split
+from graphclust.io.text.lines import quote
 
 
 def read_node_weights(path: str | os.PathLike[str], graph: Graph) -> np.ndarray:

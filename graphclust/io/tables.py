@@ -15,8 +15,8 @@ import numpy as np
 from graphclust.checks import as_choice, as_names
 from graphclust.errors import GraphValidationError, GraphWarning, ParameterError, amount, warn_caller
 from graphclust.graph.container import Graph
-from graphclust.io.column_names import weight_among
 from graphclust.io.edges import Edges, graph_from_edges
+from graphclust.io.text.column_names import weight_among
 from graphclust.io.weight_checks import refuse_impossible
 from graphclust.progress import Progress
 

@@ -10,10 +10,7 @@ import numpy as np
 from graphclust.checks import Seed, as_choice, as_number, as_seeded
 from graphclust.compiled.graphs.levels import Goal
 from graphclust.compiled.graphs.objective import PLAIN, ClusterSums, Objective
-from graphclust.graph.container import GraphLike
-from graphclust.graph.node_order import in_order, listing_order, node_order
-from graphclust.objective.objective import OBJECTIVES, PLAIN_OBJECTIVES, WeighedGraph, weigh
-from graphclust.partition.bounds import (
+from graphclust.engine.bounds import (
     NodeWeight,
     as_bounds,
     as_sizes,
@@ -21,17 +18,20 @@ from graphclust.partition.bounds import (
     refuse_small_components,
     weights_in_words,
 )
-from graphclust.partition.clustering import Clustering
+from graphclust.engine.connectivity import connect
+from graphclust.engine.engine import EFFORTS, TO_THE_END, partition
+from graphclust.engine.levels import run_on, with_sums
+from graphclust.engine.overlay import split_disconnected
+from graphclust.engine.sequential_contraction import is_estimate
+from graphclust.graph.container import GraphLike
+from graphclust.graph.node_order import in_order, listing_order, node_order
+from graphclust.literals import Components, Effort, PlainObjective
+from graphclust.objective.objective import OBJECTIVES, PLAIN_OBJECTIVES, WeighedGraph, weigh
 from graphclust.partition.components import nodes_to_partition
-from graphclust.partition.connectivity import connect
-from graphclust.partition.engine import EFFORTS, TO_THE_END, partition
-from graphclust.partition.from_labels import clustering_of, graph_to_cluster
-from graphclust.partition.levels import run_on, with_sums
 from graphclust.partition.options import graph_settings, plain_number
-from graphclust.partition.overlay import split_disconnected
-from graphclust.partition.sequential_contraction import is_estimate
 from graphclust.progress import Progress, ProgressLike, as_progress
-from graphclust.words import Components, Effort, PlainObjective
+from graphclust.results.clustering import Clustering
+from graphclust.results.from_labels import clustering_of, graph_to_cluster
 
 __all__ = ["communities"]
 
@@ -86,7 +86,7 @@ def communities(
     partition can meet), TypeError (of the wrong type), GraphValidationError (no graph to cluster, wrong weights).
 
     Source: Newman & Girvan 2004 and Reichardt & Bornholdt 2006 for modularity, Traag, Van Dooren & Nesterov 2011 for
-    the constant Potts model; the method is that of `graphclust.partition.engine`.
+    the constant Potts model; the method is that of `graphclust.engine.engine`.
 
     >>> import networkx as nx
     >>> clustering = communities(nx.karate_club_graph(), weight=None, rng=0)

@@ -19,12 +19,12 @@ import numpy.typing as npt
 
 from graphclust.compiled.graphs.levels import Goal
 from graphclust.compiled.graphs.objective import PLAIN, Objective
+from graphclust.engine.contraction import contract
+from graphclust.engine.engine import v_cycle
+from graphclust.engine.levels import run_on
 from graphclust.errors import amount
 from graphclust.graph.container import Graph
 from graphclust.objective.objective import weigh
-from graphclust.partition.contraction import contract
-from graphclust.partition.engine import v_cycle
-from graphclust.partition.levels import run_on
 from graphclust.progress import Progress
 
 # Worth of splitting one component into two clusters, as a share of that of two components: .44 / log 2 on planted

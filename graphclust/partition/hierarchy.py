@@ -9,23 +9,23 @@ import numpy as np
 import numpy.typing as npt
 
 from graphclust.checks import Seed, as_choice, as_number, as_seeded, as_whole_number
+from graphclust.engine.bounds import as_sizes
+from graphclust.engine.engine import EFFORTS, partition
+from graphclust.engine.join_small_clusters import Sizes, join_small
+from graphclust.engine.levels import Run, run_on
+from graphclust.engine.natural_resolutions import LOWEST, WIDE, natural_resolutions
+from graphclust.engine.nested_levels import finer_levels, levels_within_bound, thin_levels
 from graphclust.errors import ParameterError
 from graphclust.graph.container import Graph, GraphLike
 from graphclust.graph.node_order import in_order, node_names, node_order
+from graphclust.literals import Effort, PlainObjective
 from graphclust.objective.objective import PLAIN_OBJECTIVES, WeighedGraph, weigh
-from graphclust.partition.bounds import as_sizes
 from graphclust.partition.communities import goal_at
-from graphclust.partition.engine import EFFORTS, partition
-from graphclust.partition.from_labels import graph_to_cluster
-from graphclust.partition.levels import Run, run_on
-from graphclust.partition.natural_resolutions import LOWEST, WIDE, natural_resolutions
-from graphclust.partition.nested_clusters import Hierarchy, hierarchy_of
-from graphclust.partition.nested_levels import finer_levels, levels_within_bound, thin_levels
 from graphclust.partition.options import graph_settings, plain_number
-from graphclust.partition.sibling_joins import Sizes, join_small
-from graphclust.partition.warm_start import EarlierLevels, restart_labels
 from graphclust.progress import Progress, ProgressLike, as_progress
-from graphclust.words import Effort, PlainObjective
+from graphclust.results.from_labels import graph_to_cluster
+from graphclust.results.hierarchy import Hierarchy, hierarchy_of
+from graphclust.updates.warm_start import EarlierLevels, restart_labels
 
 __all__ = ["hierarchy"]
 
@@ -78,7 +78,7 @@ def hierarchy(
     fit it or are not > 0).
 
     Source: Blondel et al. 2008 for modularity inside clusters, level by level; the method is that of
-    `graphclust.partition.engine` and `graphclust.partition.nested_levels`.
+    `graphclust.engine.engine` and `graphclust.engine.nested_levels`.
 
     >>> import networkx as nx
     >>> found = hierarchy(nx.ring_of_cliques(8, 5), max_size=5, resolution=0.3, rng=0)

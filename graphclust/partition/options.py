@@ -12,9 +12,9 @@ from graphclust.checks import as_choice, as_number, as_whole_number
 from graphclust.coreset.paper import DEGREES, EMBEDDINGS
 from graphclust.coreset.sampling import SAMPLINGS, SECOND_TERMS
 from graphclust.errors import ParameterError
+from graphclust.literals import Method
 from graphclust.objective.kernel import LOOP_POLICIES
 from graphclust.objective.objective import OBJECTIVES
-from graphclust.words import Method
 
 BOUNDS = ("min_size", "max_size", "max_imbalance")
 METHODS = ("auto", "multilevel", "two-step", "paper")

@@ -11,9 +11,9 @@ from scipy import sparse
 
 from graphclust.checks import Seed, as_choice, as_generator, as_whole_number
 from graphclust.errors import GraphValidationError
+from graphclust.float_scaling import exponent_beyond, largest_size, times_power_of_two
 from graphclust.graph.matrices import as_checked_csr
 from graphclust.progress import ProgressLike, as_progress
-from graphclust.scales import exponent_beyond, largest_size, times_power_of_two
 from graphclust.spectral.embedding import ROW_SCALES, scale_rows
 
 __all__ = ["block_power_embedding"]

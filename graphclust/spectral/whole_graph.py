@@ -10,13 +10,13 @@ import numpy as np
 from graphclust.checks import Seed, as_choice, as_seeded, as_whole_number
 from graphclust.errors import ConvergenceWarning, GraphWarning, ParameterError, warn_caller
 from graphclust.graph.container import Graph, GraphLike
-from graphclust.k_means.lloyd import kmeans
-from graphclust.k_means.lloyd_iteration import KMeansResult
-from graphclust.partition.clustering import Clustering
-from graphclust.partition.from_labels import clustering_of, graph_to_cluster
 from graphclust.partition.options import graph_settings
-from graphclust.partition.unknown_k import choose_k
+from graphclust.points.k_means.lloyd import kmeans
+from graphclust.points.k_means.lloyd_iteration import KMeansResult
+from graphclust.profile.unknown_k import choose_k
 from graphclust.progress import Progress, ProgressLike, as_progress
+from graphclust.results.clustering import Clustering
+from graphclust.results.from_labels import clustering_of, graph_to_cluster
 from graphclust.spectral.embedding import spectral_embedding, walk_columns
 from graphclust.spectral.rounding import ROUNDINGS
 

@@ -38,20 +38,13 @@ from graphclust import (
     normalized_cut,
     stochastic_block_model,
 )
-from graphclust.coreset import shared_neighbors
+from graphclust.engine import engine, fiduccia_mattheyses, local_moving, overlay, resolution
+from graphclust.engine.engine import EFFORTS
+from graphclust.engine.levels import value
 from graphclust.graph.from_csr import graph_from_csr
-from graphclust.partition import (
-    coreset_parents,
-    engine,
-    fiduccia_mattheyses,
-    in_memory,
-    local_moving,
-    overlay,
-    pipeline,
-    resolution,
-)
-from graphclust.partition.engine import EFFORTS
-from graphclust.partition.levels import value
+from graphclust.partition import coreset_sc as pipeline
+from graphclust.two_step import in_memory, shared_neighbors
+from graphclust.two_step import method as coreset_parents
 
 OBJECTIVES = ("modularity", "normalized_cut")
 ROWS = RESULTS / "ablation_rows.json"

@@ -37,7 +37,7 @@ from tables import write_table
 from tools import DEFAULT, LEIDEN, LEIDEN_AT_K, METIS, SMALLEST_CUT, Tool
 
 from graphclust import adjusted_rand_index, as_graph, cluster_path, communities, lfr_like, normalized_mutual_information
-from graphclust.partition import resolution
+from graphclust.engine import resolution
 
 TOOLS = (DEFAULT, SMALLEST_CUT, METIS, LEIDEN_AT_K)
 MIXINGS = (0.2, 0.3, 0.4, 0.5, 0.6)

@@ -22,10 +22,10 @@ from scipy import io as scipy_io
 from scipy import sparse
 from tables import write_table
 
-from graphclust.io.byte_source import open_source
-from graphclust.io.edge_list import read_edge_list
+from graphclust.io.formats.matrix_market import read_matrix_market
 from graphclust.io.load import load_graph
-from graphclust.io.matrix_market import read_matrix_market
+from graphclust.io.text.byte_source import open_source
+from graphclust.io.text.edge_list import read_edge_list
 from graphclust.progress import Progress
 
 TESTS = pathlib.Path(__file__).parents[1]

@@ -6,7 +6,7 @@ Largest components; k is the number of classes; 15-NN graphs (exact, union, unwe
 is what people do who need k clusters: its resolution is bisected on a logarithmic scale, 1e-3 to 1e3, until k parts
 come out, 20 runs at most, all timed, the closest kept. Medians over the seeds; compile time is excluded, our gate
 included.
---floors measures our default for several floors of the resolution instead (`FLOOR` in partition/resolution.py).
+--floors measures our default for several floors of the resolution instead (`FLOOR` in engine/resolution.py).
 Needs igraph, pymetis, scikit-learn and the data that $GRAPHCLUST_DATA names.
 """
 
@@ -20,7 +20,7 @@ from tables import write_table
 from tools import DEFAULT, LEIDEN_AT_K, METIS, SMALLEST_CUT, Measured, measure
 
 from graphclust import coreset_sc
-from graphclust.partition import resolution
+from graphclust.engine import resolution
 
 TOOLS = (DEFAULT, SMALLEST_CUT, METIS, LEIDEN_AT_K)
 FLOORS = (0.0, 0.2, 0.25, 0.3, 0.35, 0.4, 0.5, 0.6, 0.7, 1.0)

@@ -29,7 +29,7 @@ from peers_data import planted, real_graph
 from tables import write_table
 
 from graphclust import adjusted_rand_index, as_graph, cluster_path, coreset_sc, modularity, planted_partition
-from graphclust.partition import select_k as suggestion_module
+from graphclust.profile import select_k as suggestion_module
 
 
 def cliques(sizes) -> nx.Graph:

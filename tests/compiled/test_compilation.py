@@ -9,7 +9,7 @@ import sys
 import pytest
 
 import graphclust
-from graphclust.faces import cli
+from graphclust.faces.cli import main as cli
 
 pytestmark = pytest.mark.skipif("NUMBA_DISABLE_JIT" in os.environ, reason="nothing is compiled")
 

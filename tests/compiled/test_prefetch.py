@@ -19,18 +19,18 @@ from graphclust.compiled.runtime.prefetch import (
     ask_for_next,
     ask_for_row,
 )
-from graphclust.coreset import shared_neighbors
-from graphclust.coreset.label_propagation import spread_labels
 from graphclust.coreset.sampling import Coreset
-from graphclust.coreset.shared_neighbors import link_coreset, two_step_factor
+from graphclust.engine import levels, sequential_contraction
+from graphclust.engine.levels import run_on, stays_and_sums, with_sums
+from graphclust.engine.local_moving import refine
 from graphclust.graph.from_csr import graph_from_csr
 from graphclust.objective.kernel import NormalizedCutKernel
 from graphclust.objective.objective import plain_objective, weigh
-from graphclust.partition import levels, sequential_contraction
-from graphclust.partition.levels import run_on, stays_and_sums, with_sums
-from graphclust.partition.local_moving import refine
-from graphclust.partition.quotient import contract_graph
 from graphclust.progress import Progress
+from graphclust.results.quotient import contract_graph
+from graphclust.two_step import shared_neighbors
+from graphclust.two_step.label_propagation import spread_labels
+from graphclust.two_step.shared_neighbors import link_coreset, two_step_factor
 
 pytestmark = pytest.mark.skipif("NUMBA_DISABLE_JIT" in os.environ, reason="too large for plain Python")
 

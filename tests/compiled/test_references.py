@@ -12,10 +12,10 @@ from graphclust.compiled.graphs import cluster_sums, merging
 from graphclust.compiled.graphs.levels import Goal
 from graphclust.compiled.runtime.jit_options import UNCOUNTED
 from graphclust.compiled.runtime.loops import start_compiler
+from graphclust.engine import agglomeration, levels
+from graphclust.engine.agglomeration import agglomerate
+from graphclust.engine.levels import run_on
 from graphclust.objective.objective import plain_objective, ratio_objective, weigh
-from graphclust.partition import agglomeration, levels
-from graphclust.partition.agglomeration import agglomerate
-from graphclust.partition.levels import run_on
 
 pytestmark = pytest.mark.skipif(not hasattr(cluster_sums.weights_to_own, "py_func"), reason="nothing is compiled")
 

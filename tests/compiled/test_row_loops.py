@@ -5,11 +5,11 @@ import pytest
 from graphs import all_graphs, make, make_graph
 from reference import algorithms as reference
 
-from graphclust.coreset.label_propagation import spread_labels
 from graphclust.graph.container import Graph
 from graphclust.graph.laplacian import NormalizedAdjacency
 from graphclust.io.graph_input import as_graph
 from graphclust.progress import Progress
+from graphclust.two_step.label_propagation import spread_labels
 
 
 def weighted(name: str) -> Graph:

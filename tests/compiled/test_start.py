@@ -35,7 +35,7 @@ def note(what, of):
 sys.addaudithook(note)
 with event.install_recorder("numba:compile") as compiled:
     coreset_sc(G, 2, rng=0)
-needless = {"scipy.sparse.linalg", "scipy.special", "graphclust.k_means.lloyd", "multiprocessing.synchronize"}
+needless = {"scipy.sparse.linalg", "scipy.special", "graphclust.points.k_means.lloyd", "multiprocessing.synchronize"}
 print(json.dumps([loaded, len(compiled.buffer), sorted(needless & set(sys.modules))]))
 """
 

@@ -5,6 +5,7 @@ import warnings
 import networkx as nx
 import numpy as np
 import pytest
+from coresets import some_coreset
 from graphs import all_graphs, make, make_graph
 from reference import algorithms as reference
 from test_seeding import poisoned_except
@@ -17,14 +18,6 @@ from graphclust.objective.cuts import kernel_k_means_cost, normalized_cut
 from graphclust.objective.kernel import NormalizedCutKernel
 
 WITH_EDGES = [name for name in all_graphs() if name not in ("one node", "no edges")]
-
-
-def some_coreset(kernel, seed, share=0.5):
-    """About half of the points with weights over two orders of magnitude."""
-    rng = np.random.default_rng(seed)
-    points = kernel.points
-    nodes = np.sort(rng.choice(points, max(1, int(share * len(points))), replace=False))
-    return Coreset(nodes, kernel.point_weights[nodes] * 10 ** rng.uniform(-1, 1, len(nodes)))
 
 
 @pytest.mark.parametrize("name", WITH_EDGES)

@@ -9,13 +9,13 @@ import pytest
 from graphclust.coreset.diagnostics import compare_coresets
 from graphclust.coreset.sampling import Coreset
 from graphclust.errors import ParameterError
-from graphclust.generators import planted_partition
-from graphclust.kernel_k_means.coreset import coreset_kernel_kmeans
-from graphclust.kernel_k_means.coreset_quality import kernel_coreset_quality
+from graphclust.generators.planted_graphs import planted_partition
 from graphclust.objective.agreement import adjusted_rand_index
 from graphclust.objective.kernel import NormalizedCutKernel
-from graphclust.partition.coreset_quality import coreset_quality, cost_on_all, cost_on_coreset
-from graphclust.partition.pipeline import coreset_sc
+from graphclust.partition.coreset_sc import coreset_sc
+from graphclust.points.kernel_k_means.coreset import coreset_kernel_kmeans
+from graphclust.points.kernel_k_means.coreset_quality import kernel_coreset_quality
+from graphclust.results.coreset_quality import coreset_quality, cost_on_all, cost_on_coreset
 
 
 @pytest.mark.slow

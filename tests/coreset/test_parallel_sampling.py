@@ -11,16 +11,16 @@ import graphclust
 from graphclust.compiled.runtime import blocks, counter_rng
 from graphclust.compiled.runtime.blocks import coarse_blocks, map_blocks, row_blocks
 from graphclust.coreset import parallel_sampling as steps
-from graphclust.coreset import shared_neighbors
 from graphclust.coreset.label_extension import centroids_of_rows, extend_labels, labels_in_block
 from graphclust.coreset.sampling import Coreset, construct_coreset, importance_sample, sampling_probabilities
 from graphclust.coreset.seeding import Seeds
-from graphclust.coreset.shared_neighbors import link_coreset, link_rows
 from graphclust.errors import GraphClustError
 from graphclust.graph.executor import InProcess, sum_in_order
-from graphclust.k_means.sampling_rounds import sample_in_rounds
 from graphclust.objective.kernel import NormalizedCutKernel
+from graphclust.points.k_means.sampling_rounds import sample_in_rounds
 from graphclust.progress import Progress
+from graphclust.two_step import shared_neighbors
+from graphclust.two_step.shared_neighbors import link_coreset, link_rows
 
 # Interpreted loops warn of what wraps round.
 pytestmark = pytest.mark.filterwarnings("ignore:overflow encountered in scalar:RuntimeWarning")

@@ -12,7 +12,7 @@ from graph_files import BANNER, load
 import graphclust
 from graphclust import graph_facts, load_graph
 from graphclust.errors import GraphValidationError
-from graphclust.faces.cli import main
+from graphclust.faces.cli.main import main
 from graphclust.io.graph_input import as_graph
 
 

@@ -9,9 +9,9 @@ from scipy import sparse
 
 from graphclust import as_graph
 from graphclust.errors import GraphValidationError
-from graphclust.graph.edits import apply_edits
 from graphclust.graph.from_csr import graph_of_checked_rows
 from graphclust.graph.node_order import in_order
+from graphclust.updates.edits import apply_edits
 
 
 def star(weights):

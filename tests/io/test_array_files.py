@@ -25,8 +25,8 @@ from graphclust import (
     save_store,
     write_labels,
 )
-from graphclust.io.array_files import open_archive, parse_json, read_array
-from graphclust.io.points import read_points
+from graphclust.io.formats.array_files import open_archive, parse_json, read_array
+from graphclust.io.text.points import read_points
 
 RING = {"indices": np.array([1, 2, 0, 3, 0, 3, 1, 2], "i4"), "indptr": np.array([0, 2, 4, 6, 8], "i4")}
 MATRIX = {"format": b"csr", "shape": [4, 4], "data": np.ones(8), **RING}

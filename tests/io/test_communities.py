@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from graphclust import Communities
-from graphclust.io.communities import communities_of_columns, communities_of_ids
+from graphclust.io.formats.communities import communities_of_columns, communities_of_ids
 
 sets = st.lists(st.frozensets(st.integers(0, 14), max_size=8), max_size=8)
 

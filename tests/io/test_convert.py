@@ -23,8 +23,8 @@ from graphclust import (
     load_graph,
     save_graph,
 )
-from graphclust.io import convert as module
-from graphclust.io.spill_files import read_parts
+from graphclust.io.store import convert as module
+from graphclust.io.store.spill_files import read_parts
 
 pytestmark = pytest.mark.filterwarnings("ignore::graphclust.errors.GraphWarning")
 LITTLE = 6_000  # bytes for keys: a few hundred entries at a time
@@ -73,7 +73,7 @@ FILES = {
 @pytest.fixture
 def small_steps(monkeypatch):
     """Blocks of some kilobytes, and a note after every second one."""
-    monkeypatch.setattr("graphclust.io.byte_source.BLOCK", 1 << 10)
+    monkeypatch.setattr("graphclust.io.text.byte_source.BLOCK", 1 << 10)
     monkeypatch.setattr(module, "BLOCKS_PER_NOTE", 2)
 
 
@@ -212,7 +212,8 @@ def test_a_stopped_conversion_goes_on_where_it_was(tmp_path, name, small_steps):
 KILLED = """
 import os, signal, sys
 import graphclust
-from graphclust.io import convert as module, byte_source
+from graphclust.io.store import convert as module
+from graphclust.io.text import byte_source
 byte_source.BLOCK, module.BLOCKS_PER_NOTE = 1 << 10, 2
 for left in map(int, sys.argv[1:]):  # of the calls of os.fsync, the one that this process, forked from one, dies in
     if (child := os.fork()) == 0:

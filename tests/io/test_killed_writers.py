@@ -15,7 +15,7 @@ from runners import runner_of
 
 from graphclust import open_store, save_graph
 from graphclust.datasets.array_cache import read_kept_graph
-from graphclust.io.store import is_store
+from graphclust.io.store.store import is_store
 
 N_KILLS = 200
 

@@ -20,9 +20,9 @@ from graphclust.errors import (
     ParameterError,
     ResourceLimitError,
 )
-from graphclust.io.byte_source import open_source
+from graphclust.io.formats.matrix_market import read_matrix_market
 from graphclust.io.graph_input import as_graph
-from graphclust.io.matrix_market import read_matrix_market
+from graphclust.io.text.byte_source import open_source
 from graphclust.progress import Progress
 
 # -- policies, by hand

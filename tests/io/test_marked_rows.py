@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from graphclust import load_graph, save_graph
 from graphclust.errors import GraphWarning
-from graphclust.io import byte_source
+from graphclust.io.text import byte_source
 
 
 def edges_of(tmp_path, text: str, name: str = "table.csv", **options) -> tuple[set, tuple[str, ...]]:

@@ -26,7 +26,7 @@ from graphclust import (
     save_store,
 )
 from graphclust.errors import GraphWarning
-from graphclust.io.store_files import npy_header
+from graphclust.io.store.store_files import npy_header
 from graphclust.io.temporaries import temporary_folder
 
 
@@ -257,7 +257,7 @@ KILLED = """
 import os, signal
 import networkx as nx
 from graphclust import save_store
-import graphclust.io.store_files as files
+import graphclust.io.store.store_files as files
 files.{where} = lambda *_: os.kill(os.getpid(), signal.SIGKILL)
 save_store("g.store", nx.path_graph(30))
 """

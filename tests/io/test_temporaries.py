@@ -19,8 +19,9 @@ from graphclust import (
     save_store,
     write_labels,
 )
-from graphclust.io import store, temporaries
+from graphclust.io import temporaries
 from graphclust.io.atomic_write import whole_file
+from graphclust.io.store import store
 from graphclust.io.temporaries import name_of_partial, temporary_file, temporary_folder
 
 OLD, NEW = nx.path_graph(5), nx.path_graph(9)
@@ -263,7 +264,7 @@ def test_a_conversion_that_died_after_the_exchange_does_not_go_on_with_the_old_s
         save_graph(tmp_path / f"{name}.txt", graph)
     convert_to_store(tmp_path / "old.txt", tmp_path / "g")
     for module in ("convert", "partial_stores"):
-        monkeypatch.setattr(f"graphclust.io.{module}.forget", lambda _: None)
+        monkeypatch.setattr(f"graphclust.io.store.{module}.forget", lambda _: None)
     convert_to_store(tmp_path / "new.txt", tmp_path / "g", overwrite=True)
     partial = tmp_path / "g.partial"
     assert (partial / "state.json").exists()

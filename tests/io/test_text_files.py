@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 
 from graphclust import GraphFormatError, GraphValidationError, GraphWarning, as_graph, load_graph, save_graph
 from graphclust.compiled.runtime.loops import plain
-from graphclust.faces import cli
+from graphclust.faces.cli import main as cli
 from graphclust.io.node_weights import read_node_weights
-from graphclust.io.points import points_of, read_points
+from graphclust.io.text.points import points_of, read_points
 
 # -- ids
 

@@ -9,9 +9,9 @@ from reference import objectives as reference
 from graphclust import adjusted_rand_index, move_nodes, normalized_cut, planted_partition
 from graphclust.compiled.graphs import objective as worth
 from graphclust.compiled.graphs.objective import ClusterSums, value_of
+from graphclust.engine.levels import run_on, stays_and_sums, with_sums
 from graphclust.io.graph_input import as_graph
 from graphclust.objective.objective import chance_objective, weigh
-from graphclust.partition.levels import run_on, stays_and_sums, with_sums
 
 K = 5
 GRAPHS = {"looped": looped, "karate": lambda: make_graph("karate"), "some loops": lambda: make_graph("some loops")}

@@ -23,8 +23,8 @@ from graphclust.objective.cuts import (
     modularity,
     normalized_cut,
 )
-from graphclust.partition.pipeline import coreset_sc
-from graphclust.partition.quotient import quotient_graph
+from graphclust.partition.coreset_sc import coreset_sc
+from graphclust.results.quotient import quotient_graph
 
 TRIANGLES = nx.barbell_graph(3, 0)  # two triangles joined by one edge
 

@@ -5,11 +5,11 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from graphclust.generators import planted_partition
+from graphclust.generators.planted_graphs import planted_partition
 from graphclust.io.graph_input import as_graph
-from graphclust.partition import method_selection
-from graphclust.partition.method_selection import share_in_common, suits_a_coreset
-from graphclust.partition.pipeline import coreset_sc
+from graphclust.partition.coreset_sc import coreset_sc
+from graphclust.two_step import method_selection
+from graphclust.two_step.method_selection import share_in_common, suits_a_coreset
 
 
 def sparse_blocks():

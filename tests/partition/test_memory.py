@@ -75,7 +75,7 @@ def test_no_graph_takes_more_than_the_bound_of_multilevel(name):
 
 
 def test_the_largest_graph_of_the_papers_fits_into_8_gigabytes_beside_its_file(monkeypatch):
-    monkeypatch.setattr("graphclust.partition.memory.n_threads", lambda: 2)
+    monkeypatch.setattr("graphclust.partition.memory_estimate.n_threads", lambda: 2)
     friendster = 65_608_366, 3_612_134_270
     assert estimate_memory(friendster, 1000) == estimate_memory(friendster, 1000, method="two-step")
     assert estimate_memory(friendster, 1000, method="two-step") < 8e9 > estimate_memory(friendster, 10_000)

@@ -7,31 +7,23 @@ import networkx as nx
 import numpy as np
 import pytest
 from graphs import all_graphs, make, make_graph, poisoned_except
+from quiet_calls import PAPER, quietly
 from scipy import sparse
 
 import graphclust
 from graphclust import coreset_sc
 from graphclust.coreset import paper as paper
 from graphclust.errors import ConvergenceWarning, GraphWarning, ParameterError
-from graphclust.generators import stochastic_block_model
+from graphclust.generators.planted_graphs import stochastic_block_model
 from graphclust.graph.container import Graph
-from graphclust.k_means import lloyd
-from graphclust.k_means.lloyd import kmeans
 from graphclust.objective.agreement import adjusted_rand_index
 from graphclust.objective.cuts import normalized_cut
-from graphclust.partition.from_labels import numbering_by_size
+from graphclust.points.k_means import lloyd
+from graphclust.points.k_means.lloyd import kmeans
+from graphclust.results.from_labels import numbering_by_size
 from graphclust.spectral import embedding as embeddings
 from graphclust.spectral.embedding import spectral_embedding
 from graphclust.spectral.whole_graph import fast_spectral_clustering, spectral_clustering
-
-PAPER = {"method": "paper"}
-
-
-def quietly(*args, **options):
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        warnings.simplefilter("ignore", GraphWarning)
-        return coreset_sc(*args, **options)
 
 
 @pytest.fixture(scope="module")

@@ -6,7 +6,7 @@ import warnings
 import networkx as nx
 import numpy as np
 import pytest
-from test_pipeline import PAPER, quietly
+from quiet_calls import PAPER, quietly
 
 from graphclust import cluster_path, communities, coreset_sc, hierarchy
 from graphclust.errors import GraphValidationError, GraphWarning, ParameterError

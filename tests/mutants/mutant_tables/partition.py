@@ -1,7 +1,7 @@
 """Objectives, moving, merging, contracting, the matched resolution and the doubt about a coreset."""
 
 _OBJECTIVE = "compiled/graphs/objective.py"
-_LIKELIHOOD = "partition/likelihood.py"
+_LIKELIHOOD = "engine/likelihood.py"
 _MERGING = "compiled/graphs/merging.py"
 _CHOICE_TESTS = ["test_the_chosen_moves_are_the_best_of_all"]
 _UNION_TESTS = ["test_every_union_is_the_best_that_is_allowed"]
@@ -17,7 +17,7 @@ _PREDICTED_UNIONS = ["test_the_predicted_change_of_every_union_is_the_recomputed
 
 _HUB_TESTS = ["test_nodes_that_hang_on_a_hub_are_merged_in_time_that_grows_with_their_number"]
 
-_PLOTS = "plots/"
+_PLOTS = "faces/plots/"
 
 MUTANTS = [
     (
@@ -57,7 +57,7 @@ MUTANTS = [
     ),
     (
         "strengths-not-logarithmic",
-        "faces/html_page/figures.py",
+        "faces/html/figures.py",
         "scale = np.log(density[found])",
         "scale = density[found]",
         ["test_strengths_are_logarithmic"],
@@ -71,28 +71,28 @@ MUTANTS = [
     ),
     (
         "rounds-that-do-harm-are-kept",
-        "partition/in_blocks.py",
+        "two_step/executors.py",
         "if value_of(objective, sums_after) > value_of(objective, sums):",
         "if True:",
         ["test_a_round_that_does_no_good_is_taken_back"],
     ),
     (
         "rounds-may-empty-a-cluster",
-        "partition/blockwise.py",
+        "two_step/blockwise.py",
         "made = moves_that_empty_none(labels[nodes], to, size)",
         "made = np.ones(len(nodes), np.bool_)",
         ["test_a_cluster_that_all_would_leave_stays", "test_rounds_of_moves_raise_the_value_and_empty_no_cluster"],
     ),
     (
         "clusters-grow-without-a-bound-in-a-round",
-        "partition/in_blocks.py",
+        "two_step/executors.py",
         "shares = share * np.minimum(1.0, GROWTH",
         "shares = share * np.maximum(1.0, GROWTH",
         ["test_a_small_cluster_grows_by_about_half_in_a_round"],
     ),
     (
         "neighbors-change-places-by-blocks",
-        "partition/in_blocks.py",
+        "two_step/executors.py",
         "share = min(share, 0.5)",
         "pass",
         ["test_clusters_of_unequal_sizes_are_found_by_blocks_too"],
@@ -281,35 +281,35 @@ MUTANTS = [
     ),
     (
         "resolution-at-the-arithmetic-mean",
-        "partition/resolution.py",
+        "engine/resolution.py",
         "np.sqrt((lowest or min(FLOOR, highest)) * highest)",
         "0.5 * ((lowest or min(FLOOR, highest)) + highest)",
         _RANGE_TESTS,
     ),
     (
         "small-graphs-suit-a-coreset",
-        "partition/method_selection.py",
+        "two_step/method_selection.py",
         "if graph.n_entries < BUDGET:",
         "if False:",
         ["test_only_large_graphs_without_many_triangles_suit_a_coreset"],
     ),
     (
         "edges-that-hardly-count-make-a-graph-dense",
-        "partition/method_selection.py",
+        "two_step/method_selection.py",
         " * evenness(graph.weights)",
         "",
         ["test_only_large_graphs_without_many_triangles_suit_a_coreset"],
     ),
     (
         "a-coreset-of-most-nodes",
-        "partition/method_selection.py",
+        "two_step/method_selection.py",
         "if default_size(graph.n_nodes, that_count, k) > LEFT_BY_JOINING",
         "if default_size(graph.n_nodes, that_count, 1) > LEFT_BY_JOINING",
         ["test_only_large_graphs_without_many_triangles_suit_a_coreset"],
     ),
     (
         "graphs-with-triangles-suit-a-coreset",
-        "partition/method_selection.py",
+        "two_step/method_selection.py",
         "share_in_common(graph, rng) < LITTLE_IN_COMMON",
         "share_in_common(graph, rng) < 1.0",
         ["test_the_method_taken_follows_the_graph"],
@@ -365,7 +365,7 @@ MUTANTS = [
     ),
     (
         "regions-move-on-the-way-down-when-time-is-up",
-        "partition/dendrogram.py",
+        "profile/dendrogram.py",
         "stop = 1  # all unions at once",
         "stop = k - 1  # all unions at once",
         ["test_a_path_out_of_time_has_every_k_and_says_so"],
@@ -477,7 +477,7 @@ MUTANTS = [
     ),
     (
         "links-summed-with-empty-rows",
-        "coreset/shared_neighbors.py",
+        "two_step/shared_neighbors.py",
         "np.add.reduceat(weights, indptr[:-1][linked])",
         "np.add.reduceat(weights, np.minimum(indptr[:-1], len(weights) - 1))[linked]",
         ["test_links_by_shared_neighbors_are_the_same_with_prefetching"],
@@ -582,7 +582,7 @@ MUTANTS = [
     ),
     (
         "engine-k-clusters-are-opened",
-        "partition/local_moving.py",
+        "engine/local_moving.py",
         "rules = loops.Rules(free, free, not once,",
         "rules = loops.Rules(True, free, not once,",
         ["test_a_refinement_keeps_k_clusters_and_its_sums_are_those_of_its_labels"],
@@ -610,91 +610,91 @@ MUTANTS = [
     ),
     (
         "engine-one-cluster-has-children",
-        "partition/engine.py",
+        "engine/engine.py",
         "if n_new and len(level.terms.mass) > goal.k != 1:",
         "if n_new and len(level.terms.mass) > goal.k:",
         ["test_every_graph_is_cut_into_exactly_k"],
     ),
     (
         "engine-parents-of-a-child-are-lost",
-        "partition/engine.py",
+        "engine/engine.py",
         "if value(child, goal) < value(kept, goal):",
         "if False:",
         ["test_a_child_is_no_worse_than_the_best_parent"],
     ),
     (
         "engine-a-search-does-not-settle",
-        "partition/engine.py",
+        "engine/engine.py",
         "if is_settled and not (by_regions and goal.most == np.inf):",
         "if False:",
         ["test_a_search_ends_where_every_new_partition_is_the_best"],
     ),
     (
         "engine-the-worst-are-kept",
-        "partition/balanced.py",
+        "engine/balanced.py",
         "sorted(found, key=lambda one: -value(one, goal))",
         "sorted(found, key=lambda one: value(one, goal))",
         ["test_a_pool_keeps_the_best_and_of_equal_ones_the_first"],
     ),
     (
         "overlay-of-the-first-alone",
-        "partition/overlay.py",
+        "engine/overlay.py",
         "for other in partitions[1:]:",
         "for other in partitions[2:]:",
         ["test_overlay_is_what_all_partitions_have_in_one_cluster"],
     ),
     (
         "pieces-of-nodes-that-are-left-out",
-        "partition/in_memory.py",
+        "two_step/in_memory.py",
         "of_clusters[clusters[self.searched]] = labels[self.searched]",
         "of_clusters[clusters] = labels",
         ["test_a_contraction_to_pieces_keeps_the_value_and_goes_both_ways"],
     ),
     (
         "left-out-nodes-keep-a-cluster",
-        "partition/in_memory.py",
+        "two_step/in_memory.py",
         "return np.where(self.searched, labels, np.int32(self.k))",
         "return np.where(self.searched, labels, np.int32(self.k - 1))",
         ["test_clusters_keep_a_node_that_is_searched"],
     ),
     (
         "cuts-are-taken-from-the-mass",
-        "partition/from_labels.py",
+        "results/from_labels.py",
         "cut = DEFINITIONS[found.objective].inside(sums.inside[",
         "cut = DEFINITIONS[found.objective].inside(sums.mass[",
         ["test_figures_and_the_model_read_no_rows_again"],
     ),
     (
         "sums-in-the-order-of-the-method",
-        "partition/from_labels.py",
+        "results/from_labels.py",
         "sums.inside[np.argsort(number[: len(sums.inside)])][:n_found]",
         "sums.inside[:n_found]",
         ["test_figures_and_the_model_read_no_rows_again"],
     ),
     (
         "round-off-is-a-cut",
-        "partition/from_labels.py",
+        "results/from_labels.py",
         "if found.graph.weights is None or ((cut > least) | (volume == 0.0)).all():",
         "if True:",
         ["test_sums_that_round_off_has_spoiled_are_made_again"],
     ),
     (
         "strays-join-the-part-that-they-are",
-        "partition/connectivity.py",
+        "engine/connectivity.py",
         "nodes = np.flatnonzero(home[found.labels] != parts)",
         "nodes = np.flatnonzero(home[found.labels] == parts)",
         ["test_parts_of_random_clusters_join_neighbors_and_the_sums_follow"],
     ),
     (
         "further-coresets-may-do-harm",
-        "partition/coreset_parents.py",
+        "two_step/method.py",
         "if value(tried, plan.goal) > value(found, plan.goal) + SAME * abs(value(found, plan.goal)):",
         "if True:",
         ["test_more_time_is_never_worse_and_is_used_while_it_gains"],
     ),
     (
         "the-range-ends-with-more-clusters",
-        "partition/clustering.py",
+        "results/clustering.py",
         "return min(highest, self.resolution), self.resolution",
         "return highest, self.resolution",
         [

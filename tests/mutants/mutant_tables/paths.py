@@ -1,11 +1,11 @@
 """The path of k, which k is suggested, how sure a clustering is, new nodes, and how good a coreset is."""
 
-_ENVELOPE = "partition/resolution_profile.py"
-_DESCENT = "partition/dendrogram.py"
-_SUGGESTION = "partition/select_k.py"
-_CERTAINTY = "partition/confidence.py"
-_PREDICTION = "partition/prediction.py"
-_PATH = "partition/path.py"
+_ENVELOPE = "profile/resolution_profile.py"
+_DESCENT = "profile/dendrogram.py"
+_SUGGESTION = "profile/select_k.py"
+_CERTAINTY = "results/confidence.py"
+_PREDICTION = "results/prediction.py"
+_PATH = "profile/path.py"
 _TABLE = ["test_the_table_holds_the_recomputed_figures"]
 _ENVELOPES = ["test_the_envelope_is_where_each_line_is_the_highest"]
 _ENVELOPES += ["test_lines_below_the_envelope_come_nearest_where_their_empty_range_is"]
@@ -135,7 +135,7 @@ MUTANTS = [
     ),
     (
         "path-of-cliques-as-short-as-others",
-        "partition/path_builder.py",
+        "profile/path_builder.py",
         "found[0][1] >= WIDE_BEYOND",
         "found[0][1] >= 100.0",
         ["test_many_small_groups_are_suggested_beyond_three_times_the_square_root_of_the_nodes"],
@@ -163,7 +163,7 @@ MUTANTS = [
     ),
     (
         "both-entries-of-an-edge-by-themselves",
-        "partition/edge_subsampling.py",
+        "profile/edge_subsampling.py",
         "np.minimum(rows, graph.indices), np.maximum(rows, graph.indices)",
         "rows, graph.indices",
         ["test_the_share_of_edges_left_out_is_about_the_one_asked_for"],
@@ -254,7 +254,7 @@ MUTANTS = [
     ),
     (
         "edges-left-out-by-a-worse-hash",
-        "partition/edge_subsampling.py",
+        "profile/edge_subsampling.py",
         "stays = mix_words(bits) >= np.uint64",
         "stays = bits >= np.uint64",
         ["test_a_hash_of_both_ends_decides_which_edges_are_left_out"],

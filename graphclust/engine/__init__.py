@@ -1,0 +1,1 @@
+"""The multilevel engine: levels, moves, unions, refinement, and bounds on the sizes of clusters."""

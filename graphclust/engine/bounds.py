@@ -1,0 +1,328 @@
+"""Bounds on the sizes of clusters: checks of what a caller asks for, and the union of clusters that hold too little."""
+
+from __future__ import annotations
+
+import heapq
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from graphclust.checks import as_names, as_number, as_weights
+from graphclust.compiled.graphs.balance import balance_into
+from graphclust.compiled.graphs.levels import Goal, Level, Partition
+from graphclust.engine.agglomeration import agglomerate
+from graphclust.engine.contraction import contract
+from graphclust.engine.levels import Run, partition_in, room_for, with_sums
+from graphclust.engine.local_moving import refine
+from graphclust.engine.overlay import split_disconnected
+from graphclust.errors import GraphValidationError, GraphWarning, ParameterError, amount, warn_caller
+from graphclust.graph.container import Graph
+
+NodeWeight = npt.ArrayLike | Mapping[Any, float] | str | None
+NO_ROOM = "the nodes fit into no clusters that were tried"
+ROUND_OFF = 1e-9  # of a bound: a product that differs from a whole number by less is that number
+TRIES = 16  # numbers of clusters that nodes are packed into by size alone
+ROUNDS = 3  # of uniting small clusters: the moves and splits in between can make new ones
+
+
+class Bounds(NamedTuple):
+    """The size of each node, float64 (n,), and what a cluster may hold of them."""
+
+    size: np.ndarray
+    least: float
+    most: float
+
+
+def weights_in_words(node_weight: NodeWeight, graph: Graph) -> str | None:
+    """The source of the nodes' weights, for the record of a call: the attribute's name, "given" or "file"."""
+    if node_weight is None:
+        return None if graph.node_weights is None else "file"
+    return node_weight if isinstance(node_weight, str) else "given"
+
+
+def as_sizes(G: Any, graph: Graph, node_weight: NodeWeight) -> np.ndarray:
+    """The sizes of the nodes that `node_weight` stands for, float64 (n_nodes,): an array, names, or an attribute.
+
+    By default those that the graph's file has, or ones.
+
+    Raises TypeError, GraphValidationError for a wrong number of them, for nodes that have none and for sizes that are
+    not > 0, ParameterError for an attribute that the nodes do not have.
+    """
+    if node_weight is None:
+        if graph.node_weights is None:
+            return np.ones(graph.n_nodes)
+        node_weight = graph.node_weights
+    if isinstance(node_weight, str):
+        node_weight = _attribute(G, node_weight)
+    names = range(graph.n_nodes) if graph.nodes is None else as_names(graph.nodes)
+    size = as_weights(order_by_name(node_weight, names, "node"), graph.n_nodes, "node_weight")
+    if size.min() <= 0.0:
+        u = int(size.argmin())
+        raise GraphValidationError(f"node_weight[{u}] is {size[u]:g}, expected weights > 0")
+    return size
+
+
+def order_by_name(node_weight: Any, names: Sequence[Any], what: str) -> Any:
+    """The weights in the order of the names: those of a mapping, or of a pandas Series whose index holds names.
+
+    A Series whose index holds none of the names goes by place, as an array does. what : is named, such as "node".
+    """
+    is_mapping = isinstance(node_weight, Mapping)
+    if not is_mapping:
+        index: Any = getattr(node_weight, "index", None)
+        if not hasattr(index, "tolist") or not hasattr(node_weight, "to_numpy") or type(index).__name__ == "RangeIndex":
+            return node_weight
+        by_name = dict(zip(index.tolist(), node_weight.to_numpy().tolist(), strict=True))
+        n_held = sum(name in by_name for name in names)
+        if n_held == 0 or (n_held < len(names) and isinstance(names, range)):  # the rows of some other table
+            return node_weight
+        if len(by_name) < len(index):
+            raise GraphValidationError(f"the index of node_weight holds a {what} twice, expected every {what} once")
+        node_weight = by_name
+    missing = [name for name in names if name not in node_weight]
+    if missing:
+        raise GraphValidationError(
+            f"node_weight has no weight of {amount(len(missing), what)}, the first {missing[0]!r}; expected one for "
+            f"each {what}"
+        )
+    if len(node_weight) > len(names):
+        n_unknown = len(node_weight) - len(names)
+        warn_caller(f"node_weight: {amount(n_unknown, what)} that the graph does not have left out", GraphWarning)
+    return [node_weight[name] for name in names]
+
+
+def _attribute(G: Any, name: str) -> list[Any]:
+    """The values of a node attribute, of a NetworkX or igraph graph, in the order of the nodes."""
+    if hasattr(getattr(G, "nodes", None), "data"):
+        values = [data.get(name) for _, data in G.nodes(data=True)]
+    elif hasattr(G, "vs"):  # of igraph
+        values = G.vs[name] if name in G.vs.attributes() else [None] * len(G.vs)
+    else:
+        raise TypeError(
+            f"node_weight={name!r} names a node attribute, which a {type(G).__name__} does not have; "
+            "expected a networkx.Graph or an igraph.Graph, or an array of the nodes' weights"
+        )
+    missing = sum(value is None for value in values)
+    if missing:
+        raise ParameterError(
+            f"node_weight={name!r} is missing on {amount(missing, 'node')}, expected an attribute that every node has"
+        )
+    return values
+
+
+def as_bounds(size: np.ndarray, min_size: Any, max_size: Any) -> Bounds:
+    """Bounds that some number of clusters can meet, by the sizes alone; ParameterError says which numbers would do."""
+    least = 0.0 if min_size is None else as_number(min_size, "min_size", above=0.0)
+    most = np.inf if max_size is None else as_number(max_size, "max_size", above=0.0)
+    total, heaviest = float(size.sum()), float(size.max())
+    if least > total:
+        raise ParameterError(
+            f"min_size={min_size} is more than the nodes that take part hold, expected at most {total:.12g}"
+        )
+    if most < least:
+        raise ParameterError(f"max_size={max_size} is less than min_size={min_size}, expected max_size >= {least:.12g}")
+    if most < heaviest:
+        raise ParameterError(
+            f"max_size={max_size} is less than the heaviest node weighs, expected at least {heaviest:.12g}"
+        )
+    if least > 0.0 and most < np.inf:
+        fewest, largest_k = math.ceil(total / most * (1.0 - ROUND_OFF)), math.floor(total / least * (1.0 + ROUND_OFF))
+        if fewest > largest_k:
+            raise ParameterError(
+                f"no number of clusters of {min_size} to {max_size} makes up {total:.12g}: "
+                f"{amount(largest_k, 'holds', 'hold')} too little and {fewest} too much; expected min_size <= "
+                f"{_round_down(total / fewest):.12g} or max_size >= {_round_up(total / max(largest_k, 1)):.12g}"
+            )
+    return Bounds(size, *_round_bounds(size, least, most))
+
+
+def as_bounds_of_k(
+    size: np.ndarray, k: int, min_size: Any, max_size: Any, max_imbalance: Any, n_aside: int = 0
+) -> Bounds:
+    """Bounds that k clusters can meet, by the sizes alone; ParameterError says which numbers would do.
+
+    max_imbalance : the upper bound as a share above the mean, instead of `max_size`. n_aside : nodes with edges that do
+    not take part.
+    """
+    total, heaviest = float(size.sum()), float(size.max())
+    if max_imbalance is not None:
+        if max_size is not None:
+            raise ParameterError(
+                f"max_size={max_size} and max_imbalance={max_imbalance} both say what a cluster may hold, expected one"
+            )
+        question_share(size, k, max_imbalance)
+        max_size = most_of_equal_parts(size, k, max_imbalance)
+        if max_size < heaviest:
+            needed = np.ceil(1000.0 * (heaviest * k / total - 1.0)) / 1000.0
+            raise ParameterError(
+                f"max_imbalance={max_imbalance} lets {amount(k, 'cluster')} hold {max_size:.12g} each, but the "
+                f"heaviest node weighs {heaviest:.12g}; expected max_imbalance >= {needed:.12g}, or fewer clusters"
+            )
+    least = 0.0 if min_size is None else as_number(min_size, "min_size", above=0.0)
+    most = np.inf if max_size is None else as_number(max_size, "max_size", above=0.0)
+    least, most = _round_bounds(size, least, most)
+    if k * least > total * (1.0 + ROUND_OFF):
+        raise ParameterError(
+            f"{amount(k, f'cluster of min_size={min_size} holds', f'clusters of min_size={min_size} hold')} "
+            f"{k * least:.12g} or more, but the nodes that take part make up only {total:.12g}; expected min_size <= "
+            f"{_round_down(total / k):.12g}"
+            + (f" or k <= {math.floor(total / least)}" if total >= least else "")
+            + (f", or components='all', for {amount(n_aside, 'node is', 'nodes are')} put aside" if n_aside else "")
+        )
+    if k * most < total * (1.0 - ROUND_OFF):
+        raise ParameterError(
+            f"{amount(k, f'cluster of max_size={max_size} holds', f'clusters of max_size={max_size} hold')} at most "
+            f"{k * most:.12g}, but the nodes that take part make up {total:.12g}; "
+            f"expected max_size >= {_round_up(max(total / k, heaviest)):.12g}"
+            + (f" or k >= {math.ceil(total / most)}" if most >= heaviest else "")
+        )
+    return as_bounds(size, min_size, max_size)
+
+
+def remarks_on_new_nodes(sizes: npt.NDArray[np.float64] | None, before: npt.NDArray[np.int64]) -> tuple[str, ...]:
+    """What a reader should know of sizes after an update; before : the row that each node had, -1 for new ones."""
+    n_new = int(np.count_nonzero(before < 0))
+    if sizes is None or not n_new:
+        return ()
+    verbs = ("new node counts", "new nodes count")
+    return (f"{amount(n_new, *verbs)} 1 in the bounds, as an update knows no node_weight of what is new",)
+
+
+def k_within(size: np.ndarray, k: int, min_size: Any, max_size: Any) -> int:
+    """The number of clusters nearest to k that can meet the bounds, by the sizes alone; raises as `as_bounds` does."""
+    _, least, most = as_bounds(size, min_size, max_size)
+    total = float(size.sum())
+    largest_k = len(size) if least == 0.0 else math.floor(total / least * (1.0 + ROUND_OFF))
+    return min(max(k, math.ceil(total / most * (1.0 - ROUND_OFF))), largest_k)
+
+
+def _round_bounds(size: np.ndarray, least: float, most: float) -> tuple[float, float]:
+    """The bounds; if all sizes are whole numbers, the equivalent whole numbers."""
+    if (size != np.floor(size)).any():
+        return least, most
+    return float(np.ceil(least * (1.0 - ROUND_OFF))), float(np.floor(most * (1.0 + ROUND_OFF)))
+
+
+def describe_sure_bounds(size: np.ndarray, k: int) -> str:
+    """Bounds that k clusters surely meet: packed greedily, their loads differ by less than one node."""
+    mean, heaviest = float(size.sum()) / k, float(size.max())
+    least = f"min_size <= {_round_down(mean - heaviest):.12g} and " if mean > heaviest else "no min_size and "
+    return f"{least}max_size >= {_round_up(mean + heaviest):.12g}"
+
+
+def pack(level: Level, k: int, run: Run) -> Partition:
+    """k clusters by size alone: the heaviest remaining node always joins the cluster that holds least."""
+    labels, heap = np.empty(len(level.terms.size), np.int32), [(0.0, c) for c in range(k)]
+    for u in np.argsort(-level.terms.size, kind="stable"):
+        load, c = heap[0]
+        labels[u] = c
+        heapq.heapreplace(heap, (load + float(level.terms.size[u]), c))
+    return with_sums(level, labels, k, run)
+
+
+def _round_down(value: float) -> float:
+    """The value rounded down to a whole number if it is at least 1."""
+    return float(math.floor(value)) if value >= 1.0 else value
+
+
+def _round_up(value: float) -> float:
+    """The value rounded up to a whole number."""
+    return float(math.ceil(value))
+
+
+def most_of_equal_parts(size: np.ndarray, k: int, max_imbalance: float) -> float:
+    """What one of k parts may hold: (1 + max_imbalance) times the mean, rounded up if the sizes are whole numbers."""
+    mean = float(size.sum()) / k
+    most = (1.0 + max_imbalance) * mean
+    return float(math.ceil(most - ROUND_OFF * most)) if (size == np.floor(size)).all() else most * (1.0 + ROUND_OFF)
+
+
+def question_share(size: np.ndarray, k: int, max_imbalance: float) -> None:
+    """Warn of a share above 1, which may mean per cent, unless nodes as heavy as an average cluster call for it."""
+    if max_imbalance > max(1.0, math.ceil(100.0 * float(size.max()) * k / float(size.sum())) / 100.0):
+        warn_caller(
+            f"max_imbalance={max_imbalance:g} lets one cluster hold {1.0 + max_imbalance:g} times the average one; for "
+            f"{max_imbalance:g} per cent pass max_imbalance={max_imbalance / 100.0:g}",
+            GraphWarning,
+        )
+
+
+def refuse_small_components(graph: Graph, size: np.ndarray, min_size: Any, or_else: str = "") -> None:
+    """ParameterError where a component holds less than a cluster has to; or_else : one more remedy."""
+    holds = np.bincount(graph.components, weights=size)
+    n_small = int(np.count_nonzero(holds < min_size))
+    if n_small:
+        have = "component holds" if n_small == 1 else "components hold"
+        raise ParameterError(
+            f"min_size={min_size} is more than {n_small} {have}, the smallest {holds.min():.12g}: expected at most "
+            f"that, or components='largest'{or_else}"
+        )
+
+
+def meet_minimum(level: Level, found: Partition, goal: Goal, run: Run) -> Partition:
+    """The partition with no cluster below the lower bound of the goal.
+
+    Small clusters are united with neighbors that have room. If none has, as for the leaves of a hub, small clusters of
+    one neighbor are united with each other. Clusters that are still small take nodes from others, or give all of theirs
+    to others. ParameterError if that fails too.
+    """
+    for left in range(ROUNDS - 1, -1, -1):
+        if _least_load(level, found) >= goal.least:
+            return found
+        step = contract(level, found, run)
+        found = step.project(agglomerate(step.coarse, goal, run))
+        if left > 0:
+            found = split_disconnected(level, refine(level, found, goal, run), run)
+    step = contract(level, found, run)
+    found = step.project(_unite_with_neighbors(step.coarse, goal, run))
+    if _least_load(level, found) >= goal.least:
+        return found
+    room = room_for(level, len(found.sums.size))
+    k, within = balance_into(level, found, goal, np.zeros(len(found.sums.size)), room)
+    packed = partition_in(room, k) if within else _pack_within(level, k, goal, run)
+    if packed is None:
+        raise ParameterError(
+            f"no clusters of {goal.least:.12g} to {goal.most:.12g} were found: {NO_ROOM}; expected a smaller min_size "
+            "or a larger max_size"
+        )
+    return packed
+
+
+def _pack_within(level: Level, near: int, goal: Goal, run: Run) -> Partition | None:
+    """Clusters within the bounds, packed by size alone and refined; None where no number of them near one succeeds."""
+    total = float(level.terms.size.sum())
+    fewest = max(1, math.ceil(total / goal.most * (1.0 - ROUND_OFF)))
+    largest = min(len(level.terms.size), math.floor(total / goal.least * (1.0 + ROUND_OFF)))
+    numbers = np.arange(fewest, largest + 1)
+    for k in numbers[np.argsort(np.abs(numbers - near), kind="stable")][:TRIES].tolist():
+        aim, room = goal._replace(k=k), room_for(level, k)
+        _, within = balance_into(level, pack(level, k, run), aim, np.zeros(k), room)
+        if within:
+            return refine(level, partition_in(room, k), aim, run)
+    return None
+
+
+def _unite_with_neighbors(level: Level, goal: Goal, run: Run) -> Partition:
+    """Unite clusters, the nodes of a level, that are below the lower bound and share their most linked neighbor."""
+    rows, size = level.rows, level.terms.size
+    small = np.flatnonzero(size < goal.least)
+    ends = [(rows.indptr[c], rows.indptr[c + 1]) for c in small]
+    linked = np.array([rows.indices[a + rows.weights[a:b].argmax()] if b > a else -1 for a, b in ends], np.int64)
+    labels, into, load, last = np.arange(len(size)), -1, 0.0, -1
+    for i in np.lexsort((small, linked)):
+        c = small[i]
+        if into >= 0 and linked[i] == last and load < goal.least and load + size[c] <= goal.most:
+            labels[c] = into
+            load += size[c]
+        else:
+            into, load, last = c, size[c], linked[i]
+    used, labels = np.unique(labels, return_inverse=True)
+    return with_sums(level, labels.astype(np.int32), len(used), run)
+
+
+def _least_load(level: Level, found: Partition) -> float:
+    """The size of the smallest cluster."""
+    return float(np.bincount(found.labels, level.terms.size).min())

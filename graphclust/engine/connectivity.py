@@ -1,0 +1,130 @@
+"""Connected clusters: parts of a cluster that no edge links become clusters of their own, or join a neighbor."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from graphclust.compiled.graphs.bounds import loads_of
+from graphclust.compiled.graphs.levels import Goal, Level, Partition, Terms
+from graphclust.compiled.graphs.objective import ClusterSums, Rows
+from graphclust.engine.contraction import links_of_nodes
+from graphclust.engine.levels import Run, with_sums
+from graphclust.engine.local_moving import refine
+from graphclust.engine.overlay import find_connected_parts, split_disconnected
+from graphclust.objective.gains import gain_of_joining
+
+REFINEMENTS = 2  # the moves of each may disconnect clusters again; after the last, parts join a neighbor for good
+
+
+def connect(level: Level, found: Partition, goal: Goal, run: Run) -> Partition:
+    """The partition with connected clusters, as many as before if k is given and the graph allows it.
+
+    If k is free, each connected part becomes a cluster, which raises any plain objective. Else the heaviest part of a
+    cluster stays, and each other part joins the neighboring cluster that gains most, or loses least, by it; a part that
+    is a component of the graph stays with its cluster.
+    """
+    for _ in range(REFINEMENTS):
+        connected = connect_once(level, found, goal, run)
+        if connected is found:
+            return found
+        found = refine(level, connected, goal, run)
+    return connect_once(level, found, goal, run)
+
+
+def connect_once(level: Level, found: Partition, goal: Goal, run: Run) -> Partition:
+    """`connect` without moves of single nodes; only the rows of parts that may join a neighbor are read whole."""
+    if goal.k == 0:
+        return split_disconnected(level, found, run)
+    parts, n = find_connected_parts(level, found, run)
+    if n == len(found.sums.size):
+        return found
+    of_part = np.empty(n, np.int32)
+    of_part[parts] = found.labels
+    order = np.lexsort((np.arange(n), -np.bincount(parts, level.terms.mass, n)))
+    home = order[np.unique(of_part[order], return_index=True)[1]]  # the heaviest part of each cluster
+    nodes = np.flatnonzero(home[found.labels] != parts)
+    lengths, indices, weights = links_of_nodes(level.rows, parts, n, nodes[np.argsort(parts[nodes], kind="stable")])
+    run.reads(level, int((level.rows.indptr[nodes + 1] - level.rows.indptr[nodes]).sum()))
+    if len(indices) == 0:  # all parts are components of the graph
+        return found
+    is_kept = lengths > 0
+    is_kept[home] = True
+    number = np.cumsum(is_kept, dtype=np.int32) - np.int32(1)
+    number = number[np.where(is_kept, np.arange(n), home[of_part])]
+    kept = with_sums(level, number[parts], int(np.count_nonzero(is_kept)), run)
+    rows = Rows(np.concatenate([[0], np.cumsum(lengths[is_kept])]), number[indices], weights)
+    terms = Terms(kept.sums.inside, kept.sums.mass, loads_of(level.terms.size, kept.labels, len(kept.sums.size)))
+    is_home = np.zeros(len(kept.sums.size), bool)
+    is_home[number[home]] = True
+    joined = join_parts(Level(rows, terms), is_home, of_part[is_kept], goal)
+    if joined is None:
+        return found
+    labels = joined.labels[kept.labels]
+    return Partition(labels, joined.sums._replace(size=np.bincount(labels, minlength=goal.k)))
+
+
+def join_parts(level: Level, is_home: np.ndarray, of_part: np.ndarray, goal: Goal) -> Partition | None:
+    """A partition of the parts of clusters: the home of each cluster stays, the other parts join a neighbor.
+
+    is_home : whether a part is the home of its cluster. of_part : the cluster of each part. None if no part joins any.
+    """
+    n, k = len(of_part), goal.k
+    joined = join_homes(level, is_home, of_part, goal)
+    home, inside, mass = joined
+    left = np.flatnonzero(home < 0)  # components of the graph, or parts for which no neighbor has room
+    if len(left) == n - k:
+        return None
+    home[left] = of_part[left]
+    np.add.at(inside, of_part[left], level.terms.loops[left])
+    np.add.at(mass, of_part[left], level.terms.mass[left])
+    return Partition(home.astype(np.int32), ClusterSums(inside, mass, np.bincount(home, minlength=k)))
+
+
+class HomeClusters(NamedTuple):
+    """The cluster of each node, int64, -1 for none, and the weight inside each cluster and its mass."""
+
+    home: np.ndarray
+    inside: np.ndarray
+    mass: np.ndarray
+
+
+def join_homes(level: Level, is_home: np.ndarray, of_node: np.ndarray, goal: Goal) -> HomeClusters:
+    """Each node that is no home joins the neighboring cluster that gains most, or loses least; heavy nodes first.
+
+    of_node : the cluster of each node so far, -1 for none; the homes are of different clusters. If nodes have sizes,
+    none leaves a cluster that would hold too little without it, nor joins one that would hold too much.
+    """
+    rows, (inside_of, mass_of, size) = level
+    k, home = goal.k, np.where(is_home, of_node, -1).astype(np.int64)
+    inside, mass = (np.bincount(of_node[is_home], of[is_home], minlength=k) for of in (inside_of, mass_of))
+    load = np.zeros(k) if size is None else np.bincount(of_node[of_node >= 0], size[of_node >= 0], minlength=k)
+    waiting = [u for u in np.lexsort((np.arange(len(home)), -mass_of)).tolist() if not is_home[u]]
+    while waiting:
+        left = []
+        for u in waiting:
+            own, w = int(of_node[u]), 0.0 if size is None else float(size[u])
+            entries = slice(rows.indptr[u], rows.indptr[u + 1])
+            near = home[rows.indices[entries]]
+            link = np.bincount(near[near >= 0], weights=rows.weights[entries][near >= 0], minlength=k)
+            to = np.flatnonzero(link)
+            if own < 0 or load[own] - w >= goal.least:
+                to = to[(to == own) | (load[to] + w <= goal.most)]
+            else:
+                to = to[to == own]
+            if len(to) == 0:
+                left.append(u)
+                continue
+            gains = gain_of_joining(goal.objective, link[to], inside_of[u], mass_of[u], inside[to], mass[to])
+            c = int(to[np.argmax(gains)])
+            home[u] = c
+            inside[c] += 2.0 * link[c] + inside_of[u]
+            mass[c] += mass_of[u]
+            load[c] += w
+            if own >= 0:
+                load[own] -= w
+        if len(left) == len(waiting):
+            break
+        waiting = left
+    return HomeClusters(home, inside, mass)

@@ -1,0 +1,181 @@
+"""Nested levels: partitions of which each is strictly inside the one before, all clusters of a level split at once.
+
+Without the edges between clusters, one run of the engine partitions every cluster by itself, since it never joins what
+no edge links. A cluster is judged by its own weight: each node's mass is scaled by its cluster's mass, so that one pull
+is the same resolution of modularity inside every cluster.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+import numpy as np
+import numpy.typing as npt
+
+from graphclust.compiled.graphs import v_cycle as loops
+from graphclust.compiled.graphs.levels import Goal
+from graphclust.compiled.graphs.objective import PLAIN, Objective
+from graphclust.engine.connectivity import connect
+from graphclust.engine.engine import v_cycle
+from graphclust.engine.join_small_clusters import Sizes, join_small, without_gaps
+from graphclust.engine.levels import Run, level_of
+from graphclust.engine.split_evenly import parts_of_clusters, split_evenly
+from graphclust.graph.container import Graph
+from graphclust.objective.objective import WeighedGraph, node_terms, weigh
+from graphclust.partition.communities import goal_at
+from graphclust.updates.warm_start import EarlierLevels, restart_labels
+
+Labels = npt.NDArray[np.int32]
+
+
+def without_cut_edges(graph: Graph, labels: Labels) -> Graph:
+    """The graph without the edges between different clusters."""
+    rows = loops.rows_within(level_of(weigh(graph, "modularity")), labels).rows
+    n, n_entries = graph.n_nodes, int(rows.indptr[-1])
+    weights = None if graph.weights is None else rows.weights[:n_entries]
+    row = np.repeat(np.arange(n), np.diff(rows.indptr))
+    degrees = np.bincount(row, weights=weights, minlength=n).astype(np.float64)
+    return Graph(rows.indptr, rows.indices[:n_entries], weights, degrees, graph.loops)
+
+
+def levels_within_bound(
+    graph: Graph,
+    labels: Labels,
+    resolution: float,
+    objective: str,
+    sizes: Sizes,
+    run: Run,
+    earlier: EarlierLevels | None = None,
+) -> Iterator[Labels]:
+    """Levels below a first one, until no cluster is heavier than `sizes.most`.
+
+    Each level splits every heavier cluster into the clusters that its subgraph shows at the resolution. Clusters that
+    show none are split evenly on the last level, and once time is up all heavier ones are, unless there are levels that
+    these are made from, `earlier`.
+    """
+    depth = 0
+    is_whole = np.zeros(graph.n_nodes, bool)  # whether the cluster of a node shows no parts
+    while True:
+        too_heavy = (sizes.of_clusters(labels) > sizes.most)[labels]
+        nodes = np.flatnonzero(too_heavy & ~is_whole)
+        if not len(nodes) or (earlier is None and run.progress.out_of_time()):
+            break
+        part, own = _graph_of_clusters(graph, labels, nodes)
+        depth += 1
+        before = None if earlier is None or depth >= len(earlier.levels) else earlier.at(nodes)
+        on, goal = judge_alone(part, own, resolution, objective)
+        found = clusters_inside(on, own, goal, run, before, depth)
+        found = join_small(part, found, sizes.at(nodes)._replace(most=np.inf))
+        parts_of = np.zeros(int(own.max()) + 1, np.int64)
+        np.add.at(parts_of, own[np.unique(found, return_index=True)[1]], 1)
+        is_whole[nodes] = parts_of[own] == 1
+        if parts_of.max() > 1:
+            labels = nest_clusters(labels, nodes, found)
+            yield labels
+    nodes = np.flatnonzero(too_heavy)
+    if len(nodes):
+        part, own = _graph_of_clusters(graph, labels, nodes)
+        found = split_evenly(part, own, sizes.at(nodes))
+        if earlier is not None and len(earlier.levels) > 1:
+            found = _split_as_before(own, found, earlier, nodes, sizes.at(nodes))
+        yield nest_clusters(labels, nodes, found)
+
+
+def finer_levels(
+    on: WeighedGraph,
+    labels: Labels,
+    resolutions: Sequence[float],
+    objective: str,
+    sizes: Sizes,
+    run: Run,
+    earlier: EarlierLevels | None = None,
+) -> Iterator[Labels]:
+    """Levels below a first one at increasing resolutions, each strictly inside the one before."""
+    depth = 0
+    for resolution in resolutions:
+        if earlier is None and run.progress.out_of_time():
+            return
+        part, goal = without_cut_edges(on.graph, labels), goal_at(on, resolution, objective)
+        before = None if earlier is None or depth + 1 >= len(earlier.levels) else earlier
+        found = clusters_inside(WeighedGraph(part, on.terms), labels, goal, run, before, depth + 1)
+        found = join_small(part, found, sizes._replace(most=np.inf))
+        if found.max() > labels.max():
+            labels, depth = found, depth + 1
+            yield labels
+
+
+def thin_levels(graph: Graph, levels: list[Labels], most: int, sizes: Sizes) -> list[Labels]:
+    """At most `most` of some levels, with the coarsest and the finest; if that is 1, the finest.
+
+    A disconnected cluster of the finest level is split into its parts inside the level that is now above it.
+    """
+    if len(levels) <= most:
+        return levels
+    kept = np.linspace(0, len(levels) - 1, most).round().astype(int).tolist() if most > 1 else [-1]
+    *above, last = [levels[place] for place in kept]
+    coarse = above[-1] if above else np.zeros(graph.n_nodes, np.int32)
+    return [*above, parts_of_clusters(without_cut_edges(graph, coarse), last, sizes)]
+
+
+def judge_alone(graph: Graph, labels: Labels, resolution: float, objective: str) -> tuple[WeighedGraph, Goal]:
+    """The terms and the goal by which each cluster is judged as if it were the graph, at that resolution.
+
+    graph : without edges between clusters.
+    """
+    terms = weigh(graph, objective).terms
+    mass = np.bincount(labels, weights=terms.mass)
+    inside = np.bincount(labels, weights=graph.degrees)
+    scaled = terms.mass * (np.sqrt(inside) / mass)[labels]
+    on = WeighedGraph(graph, node_terms(terms.loops, scaled, graph.degrees))
+    return on, Goal(Objective(PLAIN, resolution, graph.total_volume / graph.n_nodes), 0)
+
+
+def clusters_inside(
+    on: WeighedGraph, labels: Labels, goal: Goal, run: Run, earlier: EarlierLevels | None = None, depth: int = 0
+) -> Labels:
+    """Clusters inside clusters, of a graph without edges between these; made from earlier ones, if there are any.
+
+    Else two V-cycles make them: `engine.partition` is a thousandth better, and takes twice as long.
+    """
+    run = replace(run, graph=on.graph, finest=level_of(on))
+    if earlier is not None:
+        return restart_labels(run, earlier.start(depth, labels), earlier.n_changed, goal)
+    found = v_cycle(run.finest, None, goal, 2.0 * goal.objective.pull, run)
+    found = v_cycle(run.finest, found, goal, goal.objective.pull, run)
+    return connect(run.finest, found, goal, run).labels
+
+
+def _split_as_before(
+    labels: Labels, parts: Labels, earlier: EarlierLevels, nodes: npt.NDArray[np.int64], sizes: Sizes
+) -> Labels:
+    """Parts of clusters; an unchanged cluster keeps its earlier parts.
+
+    labels, parts, sizes : of some of the nodes. earlier : of all nodes.
+    """
+    *_, above_of_all, below_of_all = earlier.levels
+    above, below = above_of_all[nodes], below_of_all[nodes]
+    k = int(labels.max()) + 1
+    first = np.full(k, -1, np.int64)
+    first[labels] = above
+    members = np.bincount(above_of_all[above_of_all >= 0], minlength=int(above_of_all.max(initial=0)) + 1)
+    differs = (above != first[labels]) | (above < 0) | (earlier.n_changed[nodes] > 0)
+    differs |= members[above] != np.bincount(labels)[labels]
+    pairs = labels.astype(np.int64) * (int(below.max(initial=0)) + 2) + below + 1
+    before = np.unique(pairs, return_inverse=True)[1].astype(np.int32)
+    differs |= sizes.of_clusters(before)[before] > sizes.most
+    is_same = (np.bincount(labels, weights=differs) == 0)[labels]
+    return without_gaps(np.where(is_same, before + int(parts.max()) + 1, parts))
+
+
+def nest_clusters(labels: Labels, nodes: npt.NDArray[np.int64], found: Labels) -> Labels:
+    """The partition in which some nodes, whole clusters of it, are clustered as found."""
+    finer = labels.copy()
+    finer[nodes] = found + (int(labels.max()) + 1)
+    return without_gaps(finer)
+
+
+def _graph_of_clusters(graph: Graph, labels: Labels, nodes: npt.NDArray[np.int64]) -> tuple[Graph, Labels]:
+    """Whole clusters as a graph without edges between them, and their labels, numbered from 0."""
+    own = without_gaps(labels[nodes])
+    return without_cut_edges(graph.subgraph(nodes), own), own

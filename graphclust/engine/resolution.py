@@ -1,0 +1,141 @@
+"""The resolution at which k clusters are natural, read off a dendrogram whose unions come in the order of their excess.
+
+The excess of two clusters is the weight between them over what chance would put there. At a resolution below it their
+union raises modularity. k is natural at the resolutions at which the union that leaves k clusters gains, and the next
+union does not.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from graphclust.compiled.graphs.levels import Goal, Level
+from graphclust.compiled.graphs.objective import Objective
+from graphclust.engine.agglomeration import agglomerate
+from graphclust.engine.levels import Run
+from graphclust.objective.objective import Aim, Units, chance_objective, plain_objective, ratio_objective
+
+# If a graph has many more natural clusters than k, the resolution that matches k is tiny, and only small groups that
+# hang on by few edges are worth cutting off. Mean agreement with annotated classes hardly depends on the floor between
+# 0.25 and 0.5; see the table of floors in the benchmarks' results.
+FLOOR = 0.3
+# Regions with which V-cycles begin. If k is given, as many per cluster: cuts and modularity agree on these numbers. If
+# k is free, those at so many times the resolution of the goal.
+REGIONS_PER_CLUSTER = (4, 8, 16)
+REGION_SIZES = (1.0, 2.0, 4.0, 8.0, 16.0)
+FEW_CLUSTERS = 20  # every other V-cycle of a cut into fewer makes so many first: small cuts run around small groups
+
+
+class Dendrogram(NamedTuple):
+    """The unions of the nodes of a level: `excess[t]` is the excess of the union that leaves t clusters.
+
+    float64, (n,), in units of chance; minus infinity for unlinked clusters, and below the last union that was made. It
+    never rises from union to union (Bonald et al. 2018, "Hierarchical graph clustering using node pair sampling"),
+    except on graphs with hubs, where merging takes excesses that differ by less than an eighth as equal.
+    """
+
+    excess: np.ndarray
+
+    def natural_range(self, k: int) -> tuple[float, float]:
+        """From which resolution to which k clusters are natural: excess of the union to k - 1, and of that to k."""
+        highest = float(self.excess[k]) if k < len(self.excess) else np.inf
+        return max(float(self.excess[min(k, len(self.excess)) - 1]), 0.0), max(highest, 0.0)
+
+    def resolution(self, k: int) -> float:
+        """The middle of the range in which k is natural, on a logarithmic scale; at most for half as many as nodes."""
+        return middle_of(*self.natural_range(max(min(k, len(self.excess) // 2), 1)))
+
+
+def dendrogram_of(level: Level, run: Run, k: int = 1) -> Dendrogram:
+    """The dendrogram of a level, down to one cluster less than k."""
+    excess = np.full(len(level.terms.mass), -np.inf)
+    agglomerate(level, Goal(chance_objective(run.units), max(k - 1, 1)), run, excess)
+    return Dendrogram(excess / run.units.chance)
+
+
+class Plan(NamedTuple):
+    """What a search is for, and how its V-cycles begin.
+
+    pulls : of the plain objective that makes the first regions, for one V-cycle after the other. resolution : as a
+    caller states it; None if the objective has none. below_natural : whether more clusters than k are natural even at
+    the lowest resolution that is used, so that some are united for the number alone. highest : the resolution up to
+    which k is natural, in units of chance. by_way_of : the number of clusters that every other V-cycle makes first.
+    """
+
+    goal: Goal
+    pulls: tuple[float, ...]
+    resolution: float | None
+    below_natural: bool = False
+    highest: float = np.inf
+    by_way_of: int = 0
+
+    def at(self, aim: Aim, resolution: float, units: Units) -> Plan:
+        """The plan at another resolution, in units of chance, unless the aim names one."""
+        objective, stated = objective_of(aim, self.goal.k, resolution, units)
+        return self._replace(goal=Goal(objective, self.goal.k), resolution=stated)
+
+    def resolutions_beyond(self, implied: float, units: Units) -> tuple[float, ...]:
+        """The resolutions to try up to the one that clusters imply, if k is not natural there any more.
+
+        None if k is natural below 1 only: then k is smaller than what modularity finds by itself, and a partition that
+        looks likelier would split the few large clusters that a small k asks for.
+        """
+        if not 1.0 < self.highest < implied:
+            return ()
+        middle = middle_of(self.goal.objective.pull / units.chance, implied)
+        return middle, implied, middle
+
+
+def plan_for_any_number(goal: Goal) -> Plan:
+    """As many clusters as a plain objective makes."""
+    return Plan(goal, tuple(size * goal.objective.pull for size in REGION_SIZES), None)
+
+
+def n_made(aim: Aim, k: int) -> int:
+    """How many clusters V-cycles make on the way to k: k itself, and at least FEW_CLUSTERS for a cut."""
+    return max(k, FEW_CLUSTERS) if aim.is_ratio else k
+
+
+def numbers_of_regions(aim: Aim, k: int) -> tuple[int, ...]:
+    """Numbers of regions with which V-cycles begin, in turn; every other one is larger for a cut into few clusters."""
+    of_k, n = tuple(size * k for size in REGIONS_PER_CLUSTER), n_made(aim, k)
+    if n == k:
+        return of_k
+    return *of_k[:1], REGIONS_PER_CLUSTER[0] * n, *of_k[1:2], REGIONS_PER_CLUSTER[-1] * n, *of_k[2:]
+
+
+def plan_for_k(aim: Aim, k: int, dendrogram: Dendrogram, units: Units) -> Plan:
+    """Exactly k clusters, at the resolution at which k is natural unless the aim names one."""
+    pulls = tuple(units.chance * dendrogram.resolution(n) for n in numbers_of_regions(aim, k))
+    objective, resolution = objective_of(aim, k, dendrogram.resolution(k), units)
+    highest = dendrogram.natural_range(k)[1]
+    below_natural = aim.resolution == "auto" and highest < FLOOR
+    return Plan(Goal(objective, k), pulls, resolution, below_natural, highest, n_made(aim, k))
+
+
+def remarks_on(plan: Plan) -> tuple[str, ...]:
+    """A remark if k is smaller than what the graph shows at any resolution that is used."""
+    if not plan.below_natural:
+        return ()
+    return (
+        f"k = {plan.goal.k} is less than the number of clusters that the graph shows even at resolution {FLOOR:g}: "
+        "some are united for the number alone",
+    )
+
+
+def objective_of(aim: Aim, k: int, matched: float, units: Units) -> tuple[Objective, float | None]:
+    """The objective of an aim, and its resolution as a caller states it; `matched` is used if the aim names none."""
+    if aim.is_ratio:
+        return ratio_objective(units), None
+    unit = aim.definition.unit_of_resolution(units)
+    at = aim.resolution / unit if isinstance(aim.resolution, float) else max(matched, FLOOR)
+    return plain_objective(units, k, at), at * unit
+
+
+def middle_of(lowest: float, highest: float) -> float:
+    """The middle of a range on a logarithmic scale; if an end is open, a usual resolution within the range."""
+    if not np.isfinite(highest):
+        return max(lowest, FLOOR)
+    return float(np.sqrt((lowest or min(FLOOR, highest)) * highest))

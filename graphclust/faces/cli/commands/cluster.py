@@ -1,0 +1,179 @@
+"""`graphclust cluster FILE -k K`: cluster the graph of a file."""
+
+import argparse
+import json
+import os
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from graphclust.faces.cli.commands.options import (
+    add_bounds,
+    add_force,
+    add_seed,
+    as_output,
+    check_output,
+    everywhere,
+    examples,
+    graph_file,
+    load_input,
+    node_weights,
+    reading_options,
+    refuse_one_file,
+)
+from graphclust.faces.cli.messages import in_the_shell
+from graphclust.faces.cli.terminal import show, show_data
+
+if TYPE_CHECKING:
+    from graphclust.graph.container import Graph
+    from graphclust.progress import Progress
+    from graphclust.results.clustering import Clustering
+
+SUMMARY = "cluster the graph of a file into K parts"
+EXAMPLES = examples(
+    "graphclust cluster graph.mtx.gz -k 20 -o labels.tsv        the groups that people recognize",
+    "graphclust cluster karate                                  as many as the graph shows",
+    "graphclust cluster karate -k 4 --objective normalized_cut  the smallest cut",
+    "graphclust cluster karate -k 4 --resolution 1              the usual modularity",
+    "graphclust cluster graph.txt -k 9 --min-size 30            none smaller; --imbalance 0.1: about equal sizes",
+    "graphclust cluster graph.txt -k 9 --html report.html       with a page for the browser",
+    "graphclust cluster big.mtx -k 500 --time-budget 60         what a minute can do",
+    "zcat edges.gz | graphclust cluster - -k 8 -o - | sort -k 2n  in a pipe",
+)
+REPEATS = 3  # clusterings without a tenth of the edges, for the stability of each cluster
+BEYOND, AT_LEAST = 2, 20  # the path goes to twice the k asked for, and to 20
+
+
+def add_to(commands: Any) -> None:
+    """Add the command to the parser's."""
+    from graphclust.objective.objective import OBJECTIVES
+    from graphclust.partition.options import COMPONENTS, EFFORTS, METHODS
+
+    cluster = commands.add_parser(
+        "cluster",
+        parents=[graph_file(), everywhere()],
+        help=SUMMARY,
+        epilog=EXAMPLES,
+    )
+    cluster.add_argument("-k", type=int, metavar="K", help="number of clusters; by default what the graph shows")
+    add_outputs(cluster)
+    cluster.add_argument("--time-budget", type=float, metavar="SECONDS", help="use so long to find a better partition")
+    cluster.add_argument("--coreset-size", type=int, metavar="M", help="draws of the sample, where one is taken")
+    cluster.add_argument("--method", choices=METHODS, default="auto", help="how to cluster (auto)")
+    cluster.add_argument(
+        "--objective",
+        choices=tuple(OBJECTIVES),
+        help="what to make the parts for (modularity; with --method paper normalized_cut)",
+    )
+    cluster.add_argument(
+        "--resolution", type=_resolution, metavar="auto|NUMBER",
+        help="of modularity and constant_potts, higher for smaller parts: a number > 0, or what suits K (auto)",
+    )  # fmt: skip
+    cluster.add_argument(
+        "--effort", choices=EFFORTS, help="how much to try again (normal); high takes 4 times as long, up to 14 times"
+    )
+    cluster.add_argument(
+        "--components", choices=COMPONENTS, help="which are searched: those that are worth a cluster (large), or others"
+    )
+    add_bounds(cluster, "min_size", "max_size", "imbalance")
+    add_seed(cluster)
+    add_force(cluster)
+    cluster.set_defaults(run=run)
+
+
+def add_outputs(command: argparse.ArgumentParser) -> None:
+    """Add the options that say where labels and page go."""
+    command.add_argument(
+        "-o",
+        "--output",
+        metavar="LABELS",
+        type=as_output,
+        help="write each node's label here: .tsv, .csv, .json, .npz, .part.K (as of METIS), .graphml or .gexf (the "
+        "graph with its clusters), or - for standard output, in place of the report",
+    )
+    command.add_argument(
+        "--html", metavar="PAGE", help="write a report for the browser here; takes some more clusterings"
+    )
+
+
+def run(options: argparse.Namespace, progress: "Progress") -> None:
+    """Cluster into k parts."""
+    from graphclust.errors import ParameterError
+    from graphclust.partition.coreset_sc import coreset_sc
+
+    if options.k is not None and options.k < 1:
+        raise ParameterError(f"-k {options.k} is out of range, expected at least 1 cluster")
+
+    def call(graph: "Graph") -> "Clustering":
+        return coreset_sc(
+            graph, options.k, method=options.method, objective=options.objective, resolution=options.resolution,
+            effort=options.effort, components=options.components, coreset_size=options.coreset_size,
+            min_size=options.min_size, max_size=options.max_size, max_imbalance=options.imbalance,
+            node_weight=node_weights(options, graph),
+            time_budget=options.time_budget, rng=options.seed, progress=progress,
+        )  # fmt: skip
+
+    cluster_file(options, call, progress)
+
+
+def cluster_file(options: argparse.Namespace, call: Callable[["Graph"], "Clustering"], progress: "Progress") -> None:
+    """Load the graph, cluster it by the call, write the labels and the page where asked to, and print the report."""
+    from graphclust.errors import Interrupted
+    from graphclust.results.label_files import kind_of, print_labels, write_labels
+
+    if options.output not in (None, "-"):
+        kind_of(options.output)
+    for output in (None if options.output == "-" else options.output, options.html):
+        check_output(output, options.force, never=options.file)
+    refuse_one_file(options.output, options.html)
+    graph, _ = load_input(options, progress)
+    try:
+        clustering = call(graph)
+    except Interrupted as stop:
+        if options.output in (None, "-"):
+            raise
+        write_labels(options.output, stop.best, overwrite=options.force)
+        raise KeyboardInterrupt(f"the best labels so far are in {options.output}") from None
+    clustering.parameters.update(reading_options(options))
+    if options.output not in (None, "-"):
+        write_labels(options.output, clustering, overwrite=options.force)
+    if options.html is not None:
+        _write_page(options, clustering, progress)
+    if options.output == "-":
+        print_labels(clustering, show_data)
+    elif not options.quiet:
+        files = {"labels": options.output, "page": options.html}
+        written = {what: name for what, name in files.items() if name is not None}
+        if options.report == "json":
+            show(json.dumps(clustering.report() | {"written": written}))
+        else:
+            lines = [in_the_shell(str(clustering)), *(f"  {what + ' in':16s} {name}" for what, name in written.items())]
+            show("\n".join(lines))
+
+
+def _write_page(options: argparse.Namespace, clustering: "Clustering", progress: "Progress") -> None:
+    """Write the page, with the path of k and how stable the clusters are unless the time budget is used up."""
+    from graphclust.faces.cli.standard_input import input_name
+    from graphclust.faces.html.document import write_report
+    from graphclust.profile.path_builder import cluster_path
+
+    certainty = path = None
+    if not progress.out_of_time():
+        certainty = clustering.certainty(n_repeats=REPEATS, rng=options.seed, progress=progress)
+    n_connected = int((~clustering.isolated).sum())
+    if not progress.out_of_time():
+        most = min(max(BEYOND * clustering.k, AT_LEAST), n_connected)
+        given = {"objective": clustering.objective, "rng": options.seed, "progress": progress}
+        path = cluster_path(clustering.graph, range(1, most + 1), **given)
+    write_report(
+        options.html, clustering, title=os.path.basename(input_name(options.file)), certainty=certainty, path=path,
+        command=options.typed, overwrite=options.force,
+    )  # fmt: skip
+
+
+def _resolution(text: str) -> float | str:
+    if text == "auto":
+        return text
+    try:
+        return float(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text!r} is neither 'auto' nor a number") from None

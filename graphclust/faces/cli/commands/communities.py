@@ -1,0 +1,74 @@
+"""`graphclust communities FILE`: cluster the graph of a file at a resolution."""
+
+import argparse
+from typing import TYPE_CHECKING, Any
+
+from graphclust.faces.cli.commands.cluster import add_outputs, cluster_file
+from graphclust.faces.cli.commands.options import (
+    add_bounds,
+    add_force,
+    add_seed,
+    everywhere,
+    examples,
+    graph_file,
+    node_weights,
+)
+
+if TYPE_CHECKING:
+    from graphclust.graph.container import Graph
+    from graphclust.progress import Progress
+    from graphclust.results.clustering import Clustering
+
+SUMMARY = "cluster the graph of a file at a resolution, into as many parts as that makes"
+EXAMPLES = examples(
+    "graphclust communities graph.mtx.gz -o labels.tsv          the communities of the usual modularity",
+    "graphclust communities graph.txt --resolution 5            more and smaller ones",
+    "graphclust communities graph.txt --effort high             close to the best partition known",
+    "graphclust communities graph.txt --min-size 5 --max-size 100  none outside of these",
+    "graphclust communities graph.txt --time-budget 60          the best that a minute finds",
+)
+
+
+def add_to(commands: Any) -> None:
+    """Add the command to the parser's."""
+    from graphclust.engine.engine import EFFORTS
+    from graphclust.objective.objective import PLAIN_OBJECTIVES
+    from graphclust.partition.communities import COMPONENTS
+
+    command = commands.add_parser(
+        "communities",
+        parents=[graph_file(), everywhere()],
+        help=SUMMARY,
+        epilog=EXAMPLES,
+    )
+    command.add_argument(
+        "--resolution", type=float, default=1.0, metavar="NUMBER", help="> 0, higher for smaller parts (1)"
+    )
+    command.add_argument(
+        "--objective", choices=PLAIN_OBJECTIVES, default="modularity", help="what to optimize (modularity)"
+    )
+    command.add_argument("--effort", choices=EFFORTS, default="normal", help="how much to try (normal)")
+    command.add_argument(
+        "--components", choices=COMPONENTS, default="all", help="the largest leaves the nodes of others out (all)"
+    )
+    add_bounds(command, "min_size", "max_size")
+    command.add_argument("--time-budget", type=float, metavar="SECONDS", help="use so long to find a better partition")
+    add_outputs(command)
+    add_seed(command)
+    add_force(command)
+    command.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace, progress: "Progress") -> None:
+    """Cluster at the resolution."""
+    from graphclust.partition.communities import communities
+
+    def call(graph: "Graph") -> "Clustering":
+        return communities(
+            graph, resolution=options.resolution, objective=options.objective, effort=options.effort,
+            components=options.components, min_size=options.min_size, max_size=options.max_size,
+            node_weight=node_weights(options, graph),
+            time_budget=options.time_budget, rng=options.seed, progress=progress,
+        )  # fmt: skip
+
+    cluster_file(options, call, progress)

@@ -1,0 +1,117 @@
+"""`graphclust compare A B`: how well two files of labels agree, and with a graph, which is the better partition."""
+
+import argparse
+import json
+from collections import Counter
+from typing import TYPE_CHECKING, Any
+
+from graphclust.faces.cli.commands.options import everywhere, examples, graph_file, load_input
+from graphclust.faces.cli.terminal import show
+
+if TYPE_CHECKING:
+    from graphclust.progress import Progress
+
+SUMMARY = "say how well two files of labels agree"
+EXAMPLES = examples(
+    "graphclust compare mine.tsv theirs.json                   Rand index, mutual information and others",
+    "graphclust compare mine.tsv theirs.tsv --graph graph.mtx  and the cuts, modularity and imbalance of each",
+)
+MEASURES = {
+    "adjusted_rand_index": "adjusted Rand index",
+    "normalized_mutual_information": "normalized mutual information",
+    "adjusted_mutual_information": "adjusted mutual information",
+    "v_measure": "V-measure",
+    "element_centric_similarity": "element-centric similarity",
+    "variation_of_information": "variation of information",
+}
+MOST_SIZES = 10_000  # pairs of sizes of clusters, which take the adjusted mutual information a second
+
+
+def add_to(commands: Any) -> None:
+    """Add the command to the parser's."""
+    compare = commands.add_parser(
+        "compare",
+        parents=[graph_file("--graph"), everywhere()],
+        help=SUMMARY,
+        epilog=EXAMPLES,
+    )
+    compare.add_argument("one", metavar="A", help="labels of nodes, as `graphclust cluster -o` writes them")
+    compare.add_argument("other", metavar="B", help="other labels of the same nodes, in any order")
+    compare.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace, progress: "Progress") -> None:
+    """Read both, compare and print."""
+    from graphclust.objective import agreement
+    from graphclust.objective.cuts import edge_cut, modularity, normalized_cut
+    from graphclust.objective.labels import labels_on
+
+    one, other = _labels(options.one), _labels(options.other)
+    _check_same_nodes(one, other, options)
+    facts: dict[str, Any] = {
+        "n_nodes": len(one),
+        "n_clusters": [len({*labels.values()} - {-1}) for labels in (one, other)],
+    }
+    too_long = _too_long(one, other)
+    facts |= {name: getattr(agreement, name)(one, other) for name in MEASURES if name not in too_long}
+    if options.file is not None:
+        graph, _ = load_input(options, progress)
+        both = [labels_on(graph, labels, path) for labels, path in ((one, options.one), (other, options.other))]
+        facts["normalized_cut"] = [normalized_cut(graph, labels) for labels in both]
+        facts["modularity"] = [modularity(graph, labels) for labels in both]
+        facts["edge_cut"] = [edge_cut(graph, labels) for labels in both]
+        facts["imbalance"] = [_imbalance(labels) for labels in (one, other)]
+    show(json.dumps(facts) if options.report == "json" else _as_text(facts))
+
+
+def _too_long(one: dict, other: dict) -> set[str]:
+    """The measures that would take minutes: of so many sizes of clusters one would read the others."""
+    n_sizes = [len({*Counter(labels.values()).values()}) for labels in (one, other)]
+    return {"adjusted_mutual_information"} if n_sizes[0] * n_sizes[1] > MOST_SIZES else set()
+
+
+def _imbalance(labels: dict) -> float:
+    """Nodes of the largest cluster as a multiple of the average one's."""
+    sizes = [size for label, size in Counter(labels.values()).items() if label != -1]
+    return max(sizes) * len(sizes) / sum(sizes) if sizes else 0.0
+
+
+def _labels(path: str) -> dict:
+    """Node -> label, from a file that names each node once."""
+    from graphclust.errors import GraphFormatError, ParameterError
+    from graphclust.results.label_files import read_labels
+
+    try:
+        nodes, labels = read_labels(path)
+    except ParameterError as problem:
+        raise ParameterError(str(problem).replace("path=", "")) from None
+    found = dict(zip(nodes, labels.tolist(), strict=True))
+    if len(found) < len(nodes):
+        raise GraphFormatError("holds a label for some node twice", path)
+    return found
+
+
+def _check_same_nodes(one: dict, other: dict, options: argparse.Namespace) -> None:
+    from graphclust.errors import GraphValidationError
+
+    for here, there, path, of in ((one, other, options.other, options.one), (other, one, options.one, options.other)):
+        missing = next((node for node in here if node not in there), None)
+        if missing is not None:
+            raise GraphValidationError(f"{path} has no label for node {missing!r} of {of}, expected the same nodes")
+
+
+def _as_text(facts: dict[str, Any]) -> str:
+    """The figures of the comparison, for a terminal."""
+    from graphclust.errors import amount
+
+    n_clusters = [amount(k, "cluster") for k in facts["n_clusters"]]
+    lines = [
+        f"{amount(facts['n_nodes'], 'node')}, in {n_clusters[0]} (A) and {n_clusters[1]} (B)",
+        *(f"  {words:29s}  {facts[name]:.4f}" for name, words in MEASURES.items() if name in facts),
+    ]
+    if "modularity" in facts:
+        lines.append(f"  {'':29s}  {'A':>10s} {'B':>10s}")
+        for name in ("normalized_cut", "modularity", "edge_cut", "imbalance"):
+            a, b = (f"{value:10,.6g}" if name == "edge_cut" else f"{value:10.4f}" for value in facts[name])
+            lines.append(f"  {name.replace('_', ' '):29s}  {a} {b}")
+    return "\n".join(lines)

@@ -1,0 +1,32 @@
+"""`graphclust demo`: cluster a planted graph, and a real one."""
+
+import argparse
+from typing import TYPE_CHECKING, Any
+
+from graphclust.faces.cli.commands.options import add_seed, everywhere, examples
+from graphclust.faces.cli.terminal import show
+
+if TYPE_CHECKING:
+    from graphclust.progress import Progress
+
+SUMMARY = "cluster a planted graph, and a real one"
+EXAMPLES = examples(
+    "graphclust demo           a planted graph of 50,000 nodes, and the karate club",
+    "graphclust demo --seed 3  another planted graph",
+)
+
+
+def add_to(commands: Any) -> None:
+    """Add the command to the parser's."""
+    demo = commands.add_parser("demo", parents=[everywhere()], help=SUMMARY, epilog=EXAMPLES)
+    add_seed(demo)
+    demo.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace, progress: "Progress") -> None:
+    """Print one page after the other."""
+    from graphclust.faces.demo import demo
+
+    for page in demo(seed=options.seed, progress=progress):
+        if not options.quiet:
+            show(page)

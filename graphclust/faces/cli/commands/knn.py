@@ -1,0 +1,78 @@
+"""`graphclust knn POINTS -k 15 -o GRAPH`: the graph of nearest neighbors of points in a file."""
+
+import argparse
+from typing import TYPE_CHECKING, Any
+
+from graphclust.faces.cli.commands.graph_output import WHERE, add_format, check_graph_output, write_graph
+from graphclust.faces.cli.commands.options import add_force, add_seed, as_output, everywhere, examples
+from graphclust.faces.cli.terminal import show
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from graphclust.progress import Progress
+
+SUMMARY = "join each point of a file with its nearest neighbors"
+EXAMPLES = examples(
+    "graphclust knn points.npy -k 15 -o graph.mtx.gz             then: graphclust cluster graph.mtx.gz -k 10",
+    "graphclust knn table.csv -k 15 --weights gaussian -o graph.mtx",
+    "graphclust knn cells.npy -k 14 --metric cosine --weights umap -o graph.npz   as UMAP joins 15, itself included",
+    "graphclust knn points.npy -k 15 --method approximate -o graph.mtx",
+    "zcat table.csv.gz | graphclust knn - -o - | graphclust cluster - -k 10   in a pipe",
+)
+
+
+def add_to(commands: Any) -> None:
+    """Add the command to the parser's."""
+    from graphclust.points.neighbors.graphs import RULES, WEIGHTS
+    from graphclust.points.neighbors.metrics import METRICS, SYNONYMS
+    from graphclust.points.neighbors.search import METHODS
+
+    knn = commands.add_parser("knn", parents=[everywhere()], help=SUMMARY, epilog=EXAMPLES)
+    knn.add_argument(
+        "points",
+        metavar="POINTS",
+        help="a row for each point: .npy, .npz, .csv, .tsv or .txt, or - for any of these from standard input",
+    )
+    knn.add_argument("-k", type=int, default=15, metavar="K", help="neighbors of each point (15)")
+    knn.add_argument(
+        "-o", "--output", required=True, metavar="GRAPH", type=as_output, help=f"write the graph here: {WHERE}"
+    )
+    add_format(knn)
+    knn.add_argument(
+        "--metric", choices=(*METRICS, *SYNONYMS), default="euclidean",
+        help="what is near (euclidean); precomputed: the rows are distances to all points",
+    )  # fmt: skip
+    knn.add_argument("--method", choices=METHODS, default="exact", help="how to search (exact)")
+    knn.add_argument(
+        "--n-probes", type=int, default=16, metavar="N", help="lists an approximate search looks through (16)"
+    )
+    knn.add_argument("--symmetrize", choices=RULES, default="union", help="which pairs to join (union)")
+    knn.add_argument(
+        "--weights", choices=WEIGHTS, help="weights of the edges: by a scale for each point, or those of UMAP; else 1"
+    )
+    add_seed(knn)
+    add_force(knn)
+    knn.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace, progress: "Progress") -> None:
+    """Read the points, join them, write the graph and say how large it is."""
+    from graphclust import knn_graph
+    from graphclust.errors import amount
+
+    check_graph_output(options, never=options.points, option="-o ")
+    graph = knn_graph(
+        _points(options.points), options.k, metric=options.metric, method=options.method, n_probes=options.n_probes,
+        symmetrize=options.symmetrize, weights=options.weights, rng=options.seed, progress=progress,
+    )  # fmt: skip
+    write_graph(options, graph)
+    if not options.quiet and options.output != "-":
+        show(f"{amount(graph.n_nodes, 'node')}, {amount(graph.n_edges, 'edge')} in {options.output}")
+
+
+def _points(name: str) -> "np.ndarray":
+    from graphclust.faces.cli.standard_input import input_name, standard_input
+    from graphclust.io.text.points import points_of, read_points
+
+    return points_of(standard_input(), input_name(name)) if name == "-" else read_points(name)

@@ -1,0 +1,245 @@
+"""Options that several commands share, and their use."""
+
+import argparse
+import difflib
+import os
+import shlex
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, NoReturn
+
+if TYPE_CHECKING:
+    from graphclust.graph.container import Graph
+    from graphclust.io.load import LoadInfo
+    from graphclust.progress import Progress
+
+WRONG_USE = 2  # the exit code
+
+
+class Parser(argparse.ArgumentParser):
+    """An argument parser whose errors are one line that names the command, and whose examples keep their lines."""
+
+    def __init__(self, **options: Any):
+        super().__init__(**{"formatter_class": argparse.RawDescriptionHelpFormatter} | options)
+
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
+        """Parse as argparse does; each command itself refuses unknown arguments, and suggests the nearest option."""
+        found, unknown = super().parse_known_args(args, namespace)
+        if unknown:
+            self.error(f"unrecognized arguments: {' '.join(unknown)}{self._meant(unknown)}")
+        return found, unknown
+
+    def _meant(self, unknown: list[str]) -> str:
+        word = next((word.partition("=")[0] for word in unknown if word.startswith("-")), "")
+        near = difflib.get_close_matches(word.replace("_", "-"), self._option_string_actions, 1, 0.7) if word else []
+        return f", did you mean {near[0]}?" if near else ""
+
+    def error(self, message: str) -> NoReturn:
+        from graphclust.errors import escape_controls
+
+        self.exit(WRONG_USE, f"{self.prog}: {escape_controls(message)} (see {self.prog} --help)\n")
+
+
+def examples(*lines: str) -> str:
+    """The examples at the end of a command's help: what to type, and what it does."""
+    return "examples:\n" + "\n".join(f"  {line}" for line in lines)
+
+
+def everywhere() -> Parser:
+    """Options of every command."""
+    parser = Parser(add_help=False)
+    loudness = parser.add_mutually_exclusive_group()
+    loudness.add_argument("-q", "--quiet", action="store_true", help="no progress, no report but of what was assumed")
+    loudness.add_argument("-v", "--verbose", action="store_true", help="say on stderr how long each stage took")
+    parser.add_argument("--threads", type=int, metavar="N", help="how many to work on (all); labels stay the same")
+    parser.add_argument("--debug", action="store_true", help="show where in the program an error arose")
+    return parser
+
+
+def graph_file(flag: str | None = None) -> Parser:
+    """A graph's file, and how to read it; flag : the option that names the file, which then may be left out."""
+    from graphclust.io.formats import toy_graphs
+    from graphclust.io.load import FORMATS
+
+    file = Parser(add_help=False)
+    what = "a graph file, a store, - for standard input, a data set like suitesparse:SNAP/com-DBLP, or one of "
+    what += ", ".join(toy_graphs.NAMES)
+    if flag is None:
+        file.add_argument("file", metavar="FILE", help=what)
+    else:
+        file.add_argument(flag, dest="file", metavar="FILE", help=what)
+    known = f"what the file is, one of {', '.join(FORMATS)}; by default its content decides"
+    file.add_argument("--format", choices=FORMATS, metavar="FORMAT", help=known)
+    file.add_argument("--weights", choices=("file", "abs", "ignore"), help="take, make positive, or ignore its weights")
+    file.add_argument(
+        "--symmetrize", choices=("max", "sum"), default="max", help="how to join two directions of an edge (max)"
+    )
+    file.add_argument(
+        "--bipartite", action="store_true",
+        help="make nodes of a matrix's rows, and of its columns; of an edge list's sources, and of its targets",
+    )  # fmt: skip
+    for end, what in (("source", "one end"), ("target", "the other end"), ("weight", "the weight")):
+        file.add_argument(
+            f"--{end}", type=_column, metavar="COLUMN", help=f"{what} of an edge in a table: a name, or a place from 0"
+        )
+    file.add_argument(
+        "--header", action=argparse.BooleanOptionalAction, help="whether the first line of a table names its columns"
+    )
+    file.add_argument("--memory-limit", type=int, metavar="BYTES", help="most that the header of the file may ask for")
+    file.add_argument("--max-bytes", type=int, metavar="BYTES", help="most that a compressed file may unpack to")
+    file.add_argument("--report", choices=("text", "json"), default="text", help="how to print the result (text)")
+    return file
+
+
+def _column(text: str) -> str | int:
+    return int(text) if text.isascii() and text.isdigit() else text
+
+
+def _size(text: str) -> float:
+    """A bound on sizes; whole numbers stay whole, so that messages say 20 and not 20.0."""
+    return int(text) if text.isascii() and text.isdigit() else float(text)
+
+
+def columns_of(options: argparse.Namespace) -> dict[str, Any]:
+    """The columns of a table as `load_graph` and `convert_to_store` take them."""
+    return {name: getattr(options, name) for name in ("source", "target", "weight", "header")}
+
+
+def as_output(name: str) -> str:
+    """A name for an output; those of standard output mean the same as "-"."""
+    return "-" if name in ("/dev/stdout", "/dev/fd/1", "/proc/self/fd/1") else name
+
+
+def add_seed(parser: argparse.ArgumentParser) -> None:
+    """The option that fixes the random choices."""
+    parser.add_argument(
+        "--seed", type=int, default=0, metavar="S", help="of the random choices (0): same seed, same labels"
+    )
+
+
+def reading_options(options: argparse.Namespace) -> dict[str, Any]:
+    """The options of reading that are not the defaults, for the record."""
+    names = ("format", "weights", "symmetrize", "bipartite")
+    return {name: getattr(options, name) for name in names if getattr(options, name) not in (None, False, "max")}
+
+
+def reading_options_in_words(options: argparse.Namespace) -> str:
+    """The options by which another command reads the file as this one did, but for those of direction."""
+    words = []
+    for name in ("format", "weights", "source", "target", "weight"):
+        value = getattr(options, name)
+        words += [] if value is None else [f"--{name}", str(value)]
+    if options.header is not None:
+        words.append("--header" if options.header else "--no-header")
+    return shlex.join(words)
+
+
+def load_input(options: argparse.Namespace, progress: "Progress") -> "tuple[Graph, LoadInfo | None]":
+    """The graph of a file, of standard input for "-", or of a classic or data set whose name is no file's."""
+    from graphclust.faces.cli.messages import in_the_shell
+    from graphclust.faces.cli.standard_input import as_file, input_name
+    from graphclust.io.formats import toy_graphs
+    from graphclust.io.load import load_graph, refuse_columns_of
+    from graphclust.io.text.column_choice import Columns
+
+    if not os.path.exists(options.file) and options.file in toy_graphs.NAMES:
+        refuse_columns_of(Columns(**columns_of(options)), "a graph without columns", options.file)
+        return replace(toy_graphs.classic_graph(options.file)[0], file=options.file), None
+    _announce(options)
+    with as_file(options.file) as path:
+        graph, info = load_graph(
+            path, format=options.format, symmetrize=options.symmetrize, weights=options.weights,
+            bipartite=options.bipartite, memory_limit=options.memory_limit, max_bytes=options.max_bytes,
+            return_info=True, progress=progress, **columns_of(options),
+        )  # fmt: skip
+        name = input_name(options.file)
+        if options.quiet and info.repairs and sys.stderr is not None:  # no report will say it
+            print(in_the_shell(f"graphclust: {name}: {'; '.join(info.repairs)}"), file=sys.stderr)
+        return (graph, info) if path == options.file else (replace(graph, file=name), replace(info, path=name))
+
+
+def _announce(options: argparse.Namespace) -> None:
+    """Before a download: how large the graph is, and whether memory will do."""
+    from graphclust.datasets.resolve import prospect
+
+    expected = prospect(options.file, options.memory_limit)
+    if expected is not None and sys.stderr is not None:
+        print(f"graphclust: {expected}", file=sys.stderr)
+
+
+def check_output(output: str | None, force: bool, never: str | None = None) -> None:
+    """Refuse a file that cannot or must not be written before work is done for it; never : the input."""
+    from graphclust.errors import ParameterError
+    from graphclust.io.atomic_write import check_target
+
+    if output == "-":
+        raise ParameterError("only -o and --permutation write to standard output, which - stands for; name a file")
+    if output is not None:
+        with _as_wrong_use():
+            check_target(output, force, never=never)
+
+
+def place_of(output: str) -> str:
+    """The folder, with all links resolved, and the name of a file."""
+    return os.path.join(os.path.realpath(os.path.dirname(output)), os.path.basename(output))
+
+
+def refuse_one_file(output: str | None, page: str | None) -> None:
+    """Refuse the same file for the result and for the page, which would take its place."""
+    from graphclust.errors import ParameterError
+
+    if output is not None and page is not None and place_of(output) == place_of(page):
+        raise ParameterError(f"-o and --html both name {page}, expected two files")
+
+
+def check_store_output(output: str, force: bool, never: str) -> None:
+    """The same for the folder of a store."""
+    from graphclust.errors import ParameterError
+    from graphclust.io.atomic_write import check_not_input
+    from graphclust.io.store.store_files import check_store_target
+
+    if output == "-":
+        raise ParameterError("a store is a folder, which standard output cannot hold; name one, or choose another --to")
+    check_not_input(output, never)
+    with _as_wrong_use():
+        check_store_target(output, force)
+
+
+@contextmanager
+def _as_wrong_use() -> Iterator[None]:
+    """Turn an OSError of an output into a ParameterError: the request is at fault, not the work."""
+    from graphclust.errors import ParameterError
+
+    try:
+        yield
+    except OSError as problem:
+        raise ParameterError(str(problem)) from None
+
+
+def add_bounds(parser: argparse.ArgumentParser, *names: str) -> None:
+    """Options that bound what a cluster holds; names : those of "min_size", "max_size" and "imbalance"."""
+    if "min_size" in names:
+        parser.add_argument("--min-size", type=_size, metavar="NODES", help="the least nodes of a cluster")
+    if "max_size" in names:
+        parser.add_argument("--max-size", type=_size, metavar="NODES", help="the most nodes of a cluster")
+    if "imbalance" in names:
+        share = "how much more than the average cluster one may hold, such as 0.03 for 3 %%"
+        parser.add_argument("--imbalance", type=float, metavar="SHARE", help=share)
+    parser.add_argument(
+        "--node-weight", metavar="FILE",
+        help="bounds count these weights of the nodes: a number a line, or a table of names and weights, FILE:COLUMN",
+    )  # fmt: skip
+
+
+def node_weights(options: argparse.Namespace, graph: "Graph") -> Any:
+    """The weights of the nodes that the bounds count, None for those of the graph's file."""
+    from graphclust.io.node_weights import read_node_weights
+
+    return None if options.node_weight is None else read_node_weights(options.node_weight, graph)
+
+
+def add_force(parser: argparse.ArgumentParser) -> None:
+    """The option that lets an output replace a file."""
+    parser.add_argument("--force", action="store_true", help="replace an output file that is there")

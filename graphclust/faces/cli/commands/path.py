@@ -1,0 +1,137 @@
+"""`graphclust path FILE`: the partition into every k at once, and which k the graph shows."""
+
+import argparse
+import json
+from math import isnan
+from typing import TYPE_CHECKING, Any
+
+from graphclust.faces.cli.commands.options import (
+    add_bounds,
+    add_seed,
+    everywhere,
+    examples,
+    graph_file,
+    load_input,
+    node_weights,
+)
+from graphclust.faces.cli.messages import in_the_shell
+from graphclust.faces.cli.terminal import show
+
+if TYPE_CHECKING:
+    from graphclust.profile.path import ClusterPath, PathRow
+    from graphclust.profile.select_k import Suggestion
+    from graphclust.progress import Progress
+
+SUMMARY = "cluster into every number of parts at once"
+EXAMPLES = examples(
+    "graphclust path karate                                     the k that the graph shows, and why",
+    "graphclust path graph.mtx --from 2 --to 50 --report json   the figures of every k in between",
+    "graphclust path graph.mtx --min-size 30                    only the k that clusters of 30 nodes allow",
+)
+ROWS_SHOWN = 20
+
+
+def add_to(commands: Any) -> None:
+    """Add the command to the parser's."""
+    from graphclust.objective.objective import OBJECTIVES
+    from graphclust.partition.options import COMPONENTS
+
+    path = commands.add_parser("path", parents=[graph_file(), everywhere()], help=SUMMARY, epilog=EXAMPLES)
+    path.add_argument("--from", dest="least", type=int, default=1, metavar="K", help="smallest number of parts (1)")
+    path.add_argument(
+        "--to",
+        dest="most",
+        type=int,
+        metavar="K",
+        help="largest (3 sqrt(nodes), 1000 at most, or more for many small parts)",
+    )
+    path.add_argument("--objective", choices=tuple(OBJECTIVES), default="modularity", help="what to make the parts for")
+    path.add_argument("--components", choices=COMPONENTS, default="large", help="which are searched (large)")
+    add_bounds(path, "min_size", "max_size", "imbalance")
+    path.add_argument(
+        "--time-budget", type=float, metavar="SECONDS", help="after so long only finish, with the best so far"
+    )
+    add_seed(path)
+    path.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace, progress: "Progress") -> None:
+    """Make the path, and print its rows, the suggestion and why."""
+    from graphclust.errors import ParameterError
+    from graphclust.profile.path_builder import cluster_path, default_ks
+
+    if options.least < 1:
+        raise ParameterError(f"--from {options.least} is out of range, expected at least 1")
+    graph, _ = load_input(options, progress)
+    ks = None
+    if options.most is not None or options.least > 1:
+        most = options.most if options.most is not None else max(options.least, default_ks(graph)[-1])
+        if most < options.least:
+            raise ParameterError(f"--to {most} is less than --from {options.least}")
+        ks = range(options.least, most + 1)
+    path = cluster_path(
+        graph, ks, objective=options.objective, components=options.components, min_size=options.min_size,
+        max_size=options.max_size, max_imbalance=options.imbalance, node_weight=node_weights(options, graph),
+        time_budget=options.time_budget, rng=options.seed, progress=progress,
+    )  # fmt: skip
+    suggestion = path.suggest(progress=progress)
+    show(json.dumps(as_data(path, suggestion)) if options.report == "json" else as_text(path, suggestion))
+
+
+def as_data(path: "ClusterPath", suggestion: "Suggestion") -> dict[str, Any]:
+    """Rows and suggestion as plain values; infinite resolutions, and what there was no time for, are null."""
+    candidates = [
+        {
+            **one._asdict(),
+            "best_range": _finite(one.best_range),
+            "stability": None if isnan(one.stability) else one.stability,
+        }
+        for one in suggestion.candidates
+    ]
+    rows = [{**row._asdict(), "sizes": row.sizes.tolist(), "best_range": _finite(row.best_range)}
+            for row in path.table()]  # fmt: skip
+    return {
+        **path.origin,
+        "objective": path.objective,
+        "rows": rows,
+        "suggestion": {"k": suggestion.k, "clear": suggestion.clear, "reasons": list(suggestion.reasons),
+                       "candidates": candidates,
+                       "nats_saved": None if isnan(suggestion.nats_saved) else suggestion.nats_saved},
+        "seconds": dict(path.seconds),
+    }  # fmt: skip
+
+
+def as_text(path: "ClusterPath", suggestion: "Suggestion") -> str:
+    """A page for the terminal: rows of the widest ranges, the suggestion with its reasons, and what it came from."""
+    from graphclust.results.report import origin_in_lines
+
+    rows = path.table()
+    widest = sorted(rows, key=_width, reverse=True)[:ROWS_SHOWN]
+    shown = {row.k for row in widest} | {suggestion.k}
+    lines = [f"{path.graph.n_nodes:,} nodes, k from {path.ks[0]} to {path.ks[-1]}"]
+    if (
+        path.sizes is not None
+    ):  # the rows are of the unions; only clusters that are asked for are brought within the bounds
+        lines[0] += " within the bounds, with the figures of the clusters without them"
+    if len(rows) > len(shown):
+        lines[0] += f"; the {len(shown)} with the widest ranges of resolution:"
+    lines.append("       k   normalized cut   modularity   largest   smallest   best at resolution")
+    for row in rows:
+        if row.k in shown:
+            low, high = row.best_range
+            best = f"{low:.3g} to {high:.3g}" if low < high else "none"
+            lines.append(
+                f"{row.k:8d} {row.normalized_cut:16.4f} {row.modularity:12.4f} {row.sizes[0]:9,d} {row.sizes[-1]:10,d}"
+                f"   {best}"
+            )
+    reasons = [f"  {in_the_shell(reason)}" for reason in suggestion.reasons]
+    return "\n".join([*lines, "", f"suggestion: {suggestion.k}", *reasons, "", *origin_in_lines(path.origin)])
+
+
+def _width(row: "PathRow") -> float:
+    low, high = row.best_range
+    return (high - low) / high if 0.0 < high < float("inf") else float(high > low)
+
+
+def _finite(bounds: tuple[float, float]) -> list[float | None]:
+    return [bound if bound < float("inf") else None for bound in bounds]

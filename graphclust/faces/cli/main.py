@@ -1,0 +1,164 @@
+"""The command line: its parser, exit codes and error messages; the commands are in `commands`.
+
+Results go to stdout, errors to stderr, and so does progress where that is a terminal. What takes time to import is
+imported where it is used, so that Ctrl-C is quiet at any time.
+"""
+
+import argparse
+import os
+import shlex
+import sys
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from graphclust.faces.cli.commands import (
+    cache,
+    cluster,
+    communities,
+    compare,
+    compile,
+    convert,
+    datasets,
+    demo,
+    hierarchy,
+    info,
+    knn,
+    partition,
+    path,
+)
+from graphclust.faces.cli.commands.options import WRONG_USE, Parser
+from graphclust.faces.cli.terminal import give_up_output, tell
+from graphclust.progress_bar import ProgressLine
+
+# In the order of the help.
+COMMANDS = (
+    cluster, communities, hierarchy, partition, path, info, compare, convert, knn, demo, compile, datasets, cache,
+)  # fmt: skip
+NAMES = [command.__name__.rpartition(".")[2] for command in COMMANDS]
+FAILED, INTERRUPTED = 1, 130
+EXIT_CODES = """exit codes:
+  0    done, even when a reader such as `head` closes the pipe before the end of the report (that cannot always be
+       noticed)
+  1    failed: a file is missing or wrong, the disk is full, memory does not suffice
+  2    asked for something impossible: an unknown option, a value out of range, an output file that is there already
+  130  interrupted by Ctrl-C; with `cluster -o` the best labels so far are written, if there were any
+
+`graphclust COMMAND --help` shows the options of a command, and examples."""
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run a command and return its exit code."""
+    try:
+        return _run(arguments)
+    except KeyboardInterrupt:  # while Python was still importing
+        return _fail("interrupted", INTERRUPTED, debug=False)
+
+
+def _run(arguments: list[str] | None) -> int:
+    """Run a command; returns the exit code, and prints one line for each kind of failure."""
+    words = sys.argv[1:] if arguments is None else arguments
+    asked = next((word for word in words if not word.startswith("-")), "")
+    parser = _parser(asked)
+    if asked not in NAMES and os.path.isfile(asked):
+        example = f"graphclust cluster {shlex.quote(asked)}"
+        parser.error(f"{asked!r} is a file, expected a command before it, as in {example}")
+    options = parser.parse_args(words)
+    from graphclust.errors import ConvergenceWarning, GraphClustError, GraphWarning, ParameterError
+    from graphclust.progress import Progress
+
+    options.typed = shlex.join(["graphclust", *words])
+    line = ProgressLine()
+    try:
+        with warnings.catch_warnings():
+            for category in (GraphWarning, ConvergenceWarning):  # the reports carry these sentences
+                warnings.simplefilter("ignore", category)
+            with _threads(options.threads), _log_to_stderr(options.verbose):
+                options.run(options, Progress(None if options.quiet else line))
+        return 0
+    except KeyboardInterrupt as stop:
+        line.clear()
+        more = f": {stop}" if type(stop) is KeyboardInterrupt and stop.args else ""
+        return _fail(f"interrupted{more}", INTERRUPTED, options.debug)
+    except BrokenPipeError:
+        if sys.stdout is None:
+            return FAILED
+        give_up_output()
+        return 0
+    except (ParameterError, FileExistsError) as problem:
+        line.clear()
+        return _fail(str(problem), WRONG_USE, options.debug)
+    except (GraphClustError, OSError, ValueError, TypeError, ImportError, MemoryError) as problem:
+        line.clear()
+        return _fail(_sentence(problem), FAILED, options.debug)
+    except Exception as problem:
+        line.clear()
+        sentence = f"{type(problem).__name__}: {_sentence(problem)}; this is a fault of graphclust, --debug shows where"
+        return _fail(sentence, FAILED, options.debug)
+
+
+@contextmanager
+def _threads(n: int | None) -> Iterator[None]:
+    """Run on so many threads, and restore the number afterwards; None leaves it as it is."""
+    if n is None:
+        yield
+        return
+    from graphclust.compiled.runtime.blocks import most_threads
+    from graphclust.errors import ParameterError
+    from graphclust.threads import limit_threads
+
+    if not 1 <= n <= most_threads():
+        raise ParameterError(f"--threads {n} is out of range, expected 1 to {most_threads()}, the processors there are")
+    with limit_threads(n):
+        yield
+
+
+@contextmanager
+def _log_to_stderr(verbose: bool) -> Iterator[None]:
+    """What the library logs goes to stderr, if asked for."""
+    import logging
+
+    log, handler = logging.getLogger("graphclust"), logging.StreamHandler()
+    if not verbose or sys.stderr is None:
+        yield
+        return
+    handler.setFormatter(logging.Formatter("%(name)s: %(message)s"))
+    before = log.level
+    log.addHandler(handler)
+    log.setLevel(logging.INFO)
+    try:
+        yield
+    finally:
+        log.removeHandler(handler)
+        log.setLevel(before)
+
+
+def _parser(asked: str | None = None) -> argparse.ArgumentParser:
+    """The parser of all commands. With `asked`, the others have only names and summaries, which load nothing."""
+    from graphclust import __version__
+
+    parser = Parser(prog="graphclust", description="Cluster large sparse graphs into k parts.", epilog=EXIT_CODES)
+    parser.add_argument("--version", action="version", version=f"graphclust {__version__}")
+    commands = parser.add_subparsers(required=True, metavar="command", parser_class=Parser)
+    for name, command in zip(NAMES, COMMANDS, strict=True):
+        if asked in (None, name):
+            command.add_to(commands)
+        else:
+            commands.add_parser(name, help=command.SUMMARY)
+    return parser
+
+
+def _sentence(problem: BaseException) -> str:
+    """The error as one line, without the system's number for it."""
+    if isinstance(problem, OSError) and problem.strerror:
+        return f"{problem.strerror}: {problem.filename}" if problem.filename else problem.strerror
+    return " ".join(str(problem).split()) or type(problem).__name__
+
+
+def _fail(sentence: str, code: int, debug: bool) -> int:
+    if debug:
+        import traceback
+
+        traceback.print_exc()
+    tell(sentence)
+    return code

@@ -1,0 +1,146 @@
+"""The tables and lists of the page; text from outside is escaped here."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from html import escape
+from itertools import islice
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from graphclust.errors import amount
+from graphclust.faces.describe import facts_in_words, graph_facts
+from graphclust.faces.plots.links import nearest_clusters
+from graphclust.results.clustering import Clustering
+
+if TYPE_CHECKING:
+    from graphclust.results.confidence import Certainty
+
+MOST_ROWS = 200
+MEMBERS = 4  # nodes of highest degree that are named
+LONGEST_NAME = 40
+
+
+def table(head: Sequence[str], rows: Sequence[Sequence[str]], label: str, words: Sequence[int] = ()) -> str:
+    """Rows of escaped cells, the first of each being its head; words : which columns hold text, set to the left."""
+    kinds = [' class="word"' if i in words else "" for i in range(len(head))]
+    top = "".join(f'<th scope="col"{kind}>{escape(name)}</th>' for name, kind in zip(head, kinds, strict=True))
+    body = []
+    for first, *rest in rows:
+        cells = "".join(f"<td{kind}>{cell}</td>" for cell, kind in zip(rest, kinds[1:], strict=True))
+        body.append(f'<tr><th scope="row"{kinds[0]}>{first}</th>{cells}</tr>')
+    return (
+        f'<div class="scroll" tabindex="0" role="region" aria-label="{escape(label)}"><table>'
+        f"<thead><tr>{top}</tr></thead><tbody>{''.join(body)}</tbody></table></div>"
+    )
+
+
+def bar(share: float) -> str:
+    """A bar of this share of its cell."""
+    return f'<span class="bar" style="width:{100 * min(max(share, 0.0), 1.0):.1f}%"></span>'
+
+
+def key_figures(figures: Sequence[tuple[str, str]]) -> str:
+    """A few numbers, large."""
+    tiles = "".join(f"<div><dt>{escape(name)}</dt><dd>{escape(value)}</dd></div>" for name, value in figures)
+    return f'<dl class="figures">{tiles}</dl>'
+
+
+def clusters(clustering: Clustering, certainty: Certainty | None = None) -> str:
+    """A row for each cluster, the largest first; certainty : of its nodes and clusters, where it is known."""
+    n_shown = min(clustering.n_clusters, MOST_ROWS)
+    nearest, members = nearest_clusters(clustering), leading_nodes(clustering, n_shown)
+    rows, sure = [], _certainty_columns(clustering, certainty)
+    for c in range(n_shown):
+        conductance = float(clustering.conductance[c])
+        rows.append([
+            str(c),
+            f"{clustering.sizes[c]:,}",
+            f"{clustering.sizes[c] / clustering.graph.n_nodes:.1%}",
+            f"{conductance:.3f}{bar(conductance)}",
+            *(column[c] for column in sure.values()),
+            "none" if nearest[c] < 0 else str(nearest[c]),
+            ", ".join(escape(name) for name in members[c]),
+            f"{clustering.volume[c]:,.6g}",
+        ])  # fmt: skip
+    head = ["cluster", "nodes", "share", "conductance", *sure, "nearest", "nodes of highest degree", "volume"]
+    text = (
+        "<p>Conductance is the share of a cluster's weight that leaves it: 0 is a part of its own, 1 no cluster. The "
+        "nearest cluster is the one whose links with it exceed chance most.</p>"
+    )
+    if "stability" in sure:
+        text += (
+            "<p>Stability says how much of a cluster is found as one again where a tenth of the edges is left out: "
+            "above 0.75 it can be relied on, below 0.5 it cannot.</p>"
+        )
+    if "undecided" in sure:
+        text += "<p>Undecided nodes are those that one link more would bring to another cluster.</p>"
+    hidden = clustering.sizes[n_shown:]
+    more = ""
+    if len(hidden):
+        more = f"<p>{len(hidden):,} more clusters, of {hidden.min():,} to {hidden.max():,} nodes, are not listed.</p>"
+    return text + table(head, rows, "The clusters", words=(head.index("nodes of highest degree"),)) + more
+
+
+def _certainty_columns(clustering: Clustering, certainty: Certainty | None) -> dict[str, list[str]]:
+    """Further columns of the table of clusters, as text."""
+    if certainty is None:
+        return {}
+    columns = {}
+    if certainty.stability is not None:
+        columns["stability"] = [f"{value:.2f}" for value in certainty.stability.tolist()]
+    doubtful = clustering.labels[certainty.undecided & (clustering.labels >= 0)]
+    columns["undecided"] = [f"{n:,}" for n in np.bincount(doubtful, minlength=clustering.n_clusters).tolist()]
+    return columns
+
+
+def leading_nodes(clustering: Clustering, n_clusters: int) -> list[list[str]]:
+    """Names of the nodes of highest degree of the first clusters, shortened."""
+    order = np.lexsort((-clustering.graph.degrees, clustering.labels))
+    ends = np.count_nonzero(clustering.labels < 0) + np.cumsum(clustering.sizes)
+    starts = ends - clustering.sizes
+    nodes = clustering.nodes
+    return [
+        [_shorten(str(nodes[row])) for row in islice(order[starts[c] : ends[c]].tolist(), MEMBERS)]
+        for c in range(n_clusters)
+    ]
+
+
+def facts(clustering: Clustering) -> str:
+    """What is known of the graph."""
+    rows = [
+        [escape(name), escape(text)] for name, text in facts_in_words(graph_facts(clustering.graph)) if name != "note"
+    ]
+    return table(["what", "value"], rows, "Facts of the graph", words=(0, 1))
+
+
+def remarks(clustering: Clustering) -> str:
+    """What was assumed or repaired, one sentence each."""
+    if not clustering.remarks:
+        return "<p>Nothing: the graph was taken as it came.</p>"
+    return "<ul>" + "".join(f"<li>{escape(remark)}</li>" for remark in clustering.remarks) + "</ul>"
+
+
+def provenance(clustering: Clustering, command: str | None = None) -> str:
+    """The command where there was one, settings and seconds."""
+    origin = {name: value for name, value in clustering.origin.items() if name != "options" and value is not None}
+    said_as = {} if command is None else {"command": command}
+    settings = [
+        [escape(name), escape(str(value))] for name, value in (said_as | origin | clustering.parameters).items()
+    ]
+    longest = max(clustering.seconds.values(), default=0.0) or 1.0
+    stages = [
+        [escape(stage), f"{seconds:.3f}", bar(seconds / longest)] for stage, seconds in clustering.seconds.items()
+    ]
+    total = amount(len(stages), "stage")
+    said = f"<p>{total}, {sum(clustering.seconds.values()):.3f} seconds in all.</p>"
+    return (
+        table(["setting", "value"], settings, "Settings", words=(0, 1))
+        + said
+        + table(["stage", "seconds", ""], stages, "Seconds of each stage", words=(0, 2))
+    )
+
+
+def _shorten(name: str) -> str:
+    return name if len(name) <= LONGEST_NAME else name[: LONGEST_NAME - 1] + "…"

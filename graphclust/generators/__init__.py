@@ -1,0 +1,1 @@
+"""Random graphs with planted clusters."""

@@ -1,0 +1,108 @@
+"""The entry of `networkx.backends`: conversion both ways, which calls come here, and the functions themselves."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from inspect import signature
+from typing import Any
+
+from graphclust.interop.networkx_backend.backend_graph import BackendGraph
+from graphclust.interop.networkx_backend.bisection import kernighan_lin_bisection
+from graphclust.interop.networkx_backend.communities import (
+    asyn_fluidc,
+    greedy_modularity_communities,
+    leiden_communities,
+    leiden_partitions,
+    louvain_communities,
+    louvain_partitions,
+    naive_greedy_modularity_communities,
+)
+from graphclust.interop.networkx_backend.label_propagation import label_propagation_communities
+from graphclust.interop.networkx_backend.quality import (
+    inter_community_edges,
+    inter_community_non_edges,
+    intra_community_edges,
+    is_partition,
+    modularity,
+    partition_quality,
+)
+
+PAYS_FROM = 1_000  # edges: below, NetworkX is done in some tenths of a second, and loops may have to be compiled here
+# NetworkX's own tests of louvain_communities that expect the partition which one of its seeds gives.
+OF_ONE_SEED = ("test_karate_club_partition", "test_undirected_selfloops", "test_none_weight_param", "test_multigraph")
+MEASURES = (  # conversion takes as long as NetworkX's own
+    "inter_community_edges",
+    "inter_community_non_edges",
+    "intra_community_edges",
+    "is_partition",
+    "modularity",
+    "partition_quality",
+)
+
+
+class Backend:
+    """What NetworkX asks of a backend, and its functions as attributes."""
+
+    asyn_fluidc = staticmethod(asyn_fluidc)
+    greedy_modularity_communities = staticmethod(greedy_modularity_communities)
+    inter_community_edges = staticmethod(inter_community_edges)
+    inter_community_non_edges = staticmethod(inter_community_non_edges)
+    intra_community_edges = staticmethod(intra_community_edges)
+    is_partition = staticmethod(is_partition)
+    kernighan_lin_bisection = staticmethod(kernighan_lin_bisection)
+    label_propagation_communities = staticmethod(label_propagation_communities)
+    leiden_communities = staticmethod(leiden_communities)
+    leiden_partitions = staticmethod(leiden_partitions)
+    louvain_communities = staticmethod(louvain_communities)
+    louvain_partitions = staticmethod(louvain_partitions)
+    modularity = staticmethod(modularity)
+    naive_greedy_modularity_communities = staticmethod(naive_greedy_modularity_communities)
+    partition_quality = staticmethod(partition_quality)
+
+    @staticmethod
+    def convert_from_nx(G: Any, *, edge_attrs: dict[str, Any] | None = None, **asked: Any) -> BackendGraph:
+        """The rows of a networkx graph, with the edge attributes that hold the weights."""
+        if G.is_directed():
+            raise NotImplementedError("G is directed, expected an undirected graph")
+        return BackendGraph.from_networkx(G, edge_attrs or ())
+
+    @staticmethod
+    def convert_to_nx(result: Any, *, name: str | None = None) -> Any:
+        """A networkx graph of a `BackendGraph`; other results are NetworkX's already."""
+        return result.to_networkx() if isinstance(result, BackendGraph) else result
+
+    def can_run(self, name: str, args: tuple, kwargs: dict[str, Any]) -> bool | str:
+        """True, or the reason why a call is left to NetworkX."""
+        given = _by_name(getattr(self, name), args, kwargs)
+        if given["G"].is_directed():
+            return "directed graphs are not served"
+        if callable(given.get("weight")):
+            return "a function as weight is not served"
+        if "communities" in name and given.get("resolution", 1) <= 0:
+            return "resolution has to be positive"
+        return True
+
+    def should_run(self, name: str, args: tuple, kwargs: dict[str, Any]) -> bool | str:
+        """True, or the reason why NetworkX is as fast: asked where the backend was not named in the call."""
+        G = _by_name(getattr(self, name), args, kwargs)["G"]
+        if name in MEASURES:
+            is_converted = "graphclust" in (getattr(G, "__networkx_cache__", None) or {}).get("backends", {})
+            return is_converted or "the graph is not converted yet, and conversion takes as long as the measure"
+        return G.number_of_edges() >= PAYS_FROM or f"the graph has fewer than {PAYS_FROM:,} edges"
+
+    @staticmethod
+    def on_start_tests(items: list[Any]) -> None:
+        """Mark the tests of NetworkX's suite that no other implementation of Louvain can pass."""
+        import pytest
+
+        for item in items:
+            if item.path.name == "test_louvain.py" and item.name in OF_ONE_SEED:
+                item.add_marker(pytest.mark.xfail(reason="expects what one seed of NetworkX's gives", strict=True))
+
+
+def _by_name(function: Callable, args: tuple, kwargs: dict[str, Any]) -> dict[str, Any]:
+    """The arguments of a call by name."""
+    return signature(function).bind_partial(*args, **kwargs).arguments
+
+
+backend_interface = Backend()

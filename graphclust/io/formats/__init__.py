@@ -1,0 +1,1 @@
+"""Formats of graph files, one module each."""

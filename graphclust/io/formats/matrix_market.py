@@ -1,0 +1,328 @@
+"""Matrix Market files (https://math.nist.gov/MatrixMarket/formats.html), coordinate format.
+
+`scipy.io.mmread` reads the same numbers, but believes the header, ignores the rest of a line that it cannot read, and
+mirrors a symmetric file that already holds both triangles. To check each line takes as long as to read it, so here
+one loop does both.
+"""
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import NoReturn
+
+import numpy as np
+
+from graphclust.compiled.runtime.blocks import run_in_blocks
+from graphclust.compiled.text import number_lines
+from graphclust.errors import GraphFormatError, GraphValidationError
+from graphclust.io.edges import Edges, check_memory
+from graphclust.io.text.byte_source import Source
+from graphclust.io.text.lines import NegativeOrInfinite, line_boundaries, quote
+from graphclust.progress import Progress
+
+_WORD = re.compile(rb"\S*")
+BANNER = re.compile(rb"%%MatrixMarket\b", re.IGNORECASE)
+_FIELDS = {"pattern": "pattern", "integer": "integer", "unsigned-integer": "unsigned-integer", "real": "real"}
+_FIELDS["double"] = "real"
+
+
+@dataclass(frozen=True)
+class Header:
+    """What banner and sizes say. Columns become the nodes from `offset` on: 0, or of a bipartite graph n_rows."""
+
+    field: str
+    symmetric: bool
+    n_rows: int
+    n_columns: int
+    n_entries: int
+    offset: int = 0
+
+    @property
+    def has_value(self) -> bool:
+        """Does each entry have a value beside row and column?"""
+        return self.field != "pattern"
+
+
+def read_matrix_market(
+    source: Source, weights: str, memory_limit: int | None, progress: Progress, bipartite: bool = False
+) -> Edges:
+    """The edges of a square coordinate matrix, pattern, integer or real, general or symmetric.
+
+    An entry of a symmetric file may be in either triangle, but not in both.
+    bipartite : rows and columns are different nodes, rows first; the matrix may then be rectangular.
+
+    Raises GraphFormatError with the line for what breaks the format, has too few or too many entries, or has
+    an array instead of coordinates; GraphValidationError for what is no graph: rectangular, complex, hermitian,
+    skew-symmetric, negative or non-finite values; ResourceLimitError for a header beyond all proportion.
+    """
+    blocks = source.line_blocks(progress)
+    header, rest, line = read_header(source, blocks, memory_limit, bipartite)
+    unfit = NegativeOrInfinite(source.path, weights)
+    chunks: list = []
+    for parts, _, _ in stream_entries(source, with_first(rest, blocks), header, unfit, line):
+        chunks += parts
+    unfit.complain()
+    return edges_of(source.path, header, chunks, weights)
+
+
+def edges_of(path: str, header: Header, chunks: list, weights: str) -> Edges:
+    """What a file says of itself, with its entries."""
+    bipartite = header.offset > 0
+    n = header.offset + header.n_columns
+    remark = f"bipartite: rows are the nodes 0 to {header.n_rows - 1}, columns those from {header.n_rows} to {n - 1}"
+    return Edges(
+        path,
+        n,
+        chunks,
+        symmetric="stored once" if header.symmetric or bipartite else "full",
+        remarks=[remark] * bipartite,
+        details={"weighted": header.has_value and weights != "ignore"},
+    )
+
+
+def stream_entries(
+    source: Source,
+    blocks: Iterable[memoryview],
+    header: Header,
+    unfit: NegativeOrInfinite,
+    line: int,
+    n_read: int = 0,
+) -> Iterator[tuple[list, int, int]]:
+    """Of each block its entries in pieces, (rows, columns, values) from 0, and how many lines and entries came so far.
+
+    Raises GraphFormatError when the blocks end before the last entry.
+    """
+    for block in blocks:
+        parts, n_lines = _read_entries(block, header, header.n_entries - n_read, unfit, source.path, line)
+        n_read += sum(len(part[0]) for part in parts)
+        line += n_lines
+        yield parts, line, n_read
+    if n_read < header.n_entries:
+        raise GraphFormatError(
+            f"Truncated: the header declares {header.n_entries} entries, found {n_read}; get the file again",
+            source.path,
+            line,
+        )
+
+
+def with_first(first, blocks):
+    """The rest of a block that was begun, then the blocks after it."""
+    if first:
+        yield first
+    yield from blocks
+
+
+def read_header(source: Source, blocks, memory_limit: int | None, bipartite: bool) -> tuple[Header, memoryview, int]:
+    """Banner, comments and the line of sizes; what follows in the block they end in, and the number of lines read."""
+    banner = None
+    line = 0
+    for block in blocks:
+        at = 0
+        while at < len(block):
+            text = _line_at(block, at)
+            at, text = at + len(text) + 1, text.strip()
+            line += 1
+            if banner is None:
+                banner = _read_banner(text.removeprefix(b"\xef\xbb\xbf"), source.path)
+            elif text and not text.startswith(b"%"):
+                return _read_sizes(text, banner, source, line, memory_limit, bipartite), block[at:], line
+    if banner is None:
+        raise GraphFormatError("is empty, expected a %%MatrixMarket banner", source.path)
+    raise GraphFormatError(
+        'Premature end of file: expected "rows columns entries" after the banner', source.path, line + 1
+    )
+
+
+def _line_at(block: memoryview, at: int) -> bytes:
+    """The line that starts here, without its newline."""
+    size = 1 << 12
+    while (end := bytes(block[at : at + size]).find(b"\n")) < 0:
+        size *= 2
+    return bytes(block[at : at + end])
+
+
+def _read_banner(text: bytes, path: str) -> tuple[str, bool]:
+    """The field's name and whether the matrix is symmetric, from the first line."""
+    words = [quote(word) for word in text[:200].lower().split()]
+    if not words or words[0] != "%%matrixmarket":
+        raise GraphFormatError(
+            f"Not a Matrix Market file: it starts with {quote(text)!r}, expected a %%MatrixMarket banner; for an edge "
+            "list use format='snap' (whole-number ids) or format='csv' (any ids)",
+            path,
+            1,
+        )
+    kind, layout, field, symmetry = (words[1:] + [""] * 4)[:4]
+    if kind != "matrix":
+        raise GraphFormatError(f"holds a {kind!r}, expected a matrix", path, 1)
+    if layout != "coordinate":
+        raise GraphFormatError(
+            f"holds the format {layout!r}, coordinate required: a line `row column value` for each entry that is not 0",
+            path,
+            1,
+        )
+    if field == "complex" or symmetry in ("hermitian", "skew-symmetric"):
+        raise GraphValidationError(
+            f"{path}, line 1: the matrix is {field} {symmetry}, expected a real symmetric or general one; "
+            "write the absolute values of its entries to another file"
+        )
+    if field not in _FIELDS:
+        raise GraphFormatError(f"holds the field {field!r}, expected one of {', '.join(_FIELDS)}", path, 1)
+    if symmetry not in ("general", "symmetric"):
+        raise GraphFormatError(f"holds the symmetry {symmetry!r}, expected general or symmetric", path, 1)
+    return _FIELDS[field], symmetry == "symmetric"
+
+
+def _read_sizes(
+    text: bytes, banner: tuple[str, bool], source: Source, line: int, memory_limit: int | None, bipartite: bool
+) -> Header:
+    """The header from the line of sizes; refused where the file is too small for them, or memory is."""
+    words = text.split()
+    if len(words) != 3 or not all(word.isdigit() and len(word) < 20 for word in words):
+        raise GraphFormatError(f'sizes are {quote(text)!r}, expected "rows columns entries"', source.path, line)
+    n_rows, n_columns, n_entries = map(int, words)
+    field, symmetric = banner
+    if symmetric and n_rows != n_columns:
+        raise GraphFormatError(
+            f"is symmetric and {n_rows} x {n_columns}; a symmetric matrix must be square", source.path, line
+        )
+    if n_rows != n_columns and not bipartite:
+        raise GraphValidationError(
+            f"{source.path}, line {line}: the matrix is {n_rows} x {n_columns}, expected a square adjacency matrix; "
+            "pass bipartite=True to make nodes of its rows and nodes of its columns"
+        )
+    if symmetric and bipartite:
+        raise GraphValidationError(
+            f"{source.path}, line 1: the matrix is symmetric, expected a general one for bipartite=True"
+        )
+    n_nodes = n_rows + n_columns if bipartite else n_rows
+    if n_nodes == 0:
+        raise GraphValidationError(f"{source.path}, line {line}: the matrix has 0 nodes, expected at least 1 node")
+    least = 4 if field == "pattern" else 6
+    if n_entries * least - 1 > source.most_bytes:
+        raise GraphFormatError(
+            f"the header declares {n_entries} entries, but the file has only {source.most_bytes} bytes "
+            f"(at least {least} an entry)",
+            source.path,
+            line,
+        )
+    check_memory(source.path, n_nodes, n_entries, field != "pattern", source.most_bytes, memory_limit)
+    return Header(field, symmetric, n_rows, n_columns, n_entries, n_rows if bipartite else 0)
+
+
+def _read_entries(
+    block: memoryview, header: Header, n_missing: int, unfit: NegativeOrInfinite, path: str, line: int
+) -> tuple[list, int]:
+    """Rows, columns (from 0) and values of a block of lines, in pieces, and how many lines they are."""
+    boundaries, text = line_boundaries(block), np.frombuffer(block.toreadonly(), np.uint8)
+    pieces: list = [None] * (len(boundaries) - 1)
+
+    def read(first: int, last: int, piece: int) -> None:
+        pieces[piece] = _read_piece(first, last, text, header)
+
+    run_in_blocks(read, boundaries)
+    for *_, (code, position) in pieces:
+        if code != number_lines.FINE:
+            _explain(block, position, header, n_missing, path, line)
+    if sum(len(rows) for rows, *_ in pieces) > n_missing:
+        _explain(block, 0, header, n_missing, path, line)
+    parts = []
+    for first, (rows, columns, values, hard, _, _) in zip(boundaries.tolist(), pieces, strict=False):
+        if values is not None:
+            for entry in np.flatnonzero(hard).tolist():
+                values[entry] = _value_at(block, int(hard[entry]) - 1, header.field, path, line)
+            values = unfit.look_at(
+                values,
+                lambda entry: _place(rows, columns - header.offset, entry, block, first, line),  # noqa: B023
+            )
+        if len(rows):
+            parts.append((rows, columns, values))
+    return parts, sum(n_lines for *_, n_lines, _ in pieces)
+
+
+def _read_piece(first: int, last: int, text: np.ndarray, header: Header) -> tuple:
+    """One piece: rows, columns, values and which of them are left, the number of lines, and the fault if any."""
+    most = (last - first) // (6 if header.has_value else 4) + 1
+    rows, columns = np.empty((2, most), np.int32)
+    n_values = most if header.has_value else 0
+    values, hard = np.empty(n_values), np.empty(n_values, np.int64)
+    fault = np.zeros(2, np.int64)
+    whole = header.field != "real"
+    lines = number_lines.MatrixLines(header.n_rows, header.n_columns, header.offset, header.has_value, whole)
+    entries = number_lines.MatrixEntries(rows, columns, values, hard)
+    n, n_lines = number_lines.parse_entries(first, last, text, lines, entries, fault)
+    left = (values[:n].copy(), hard[:n].copy()) if header.has_value else (None, None)
+    return rows[:n].copy(), columns[:n].copy(), *left, n_lines, fault.tolist()
+
+
+def _value_at(block: memoryview, position: int, field: str, path: str, line: int) -> float:
+    """A value that the loop has left, by Python; what is not finite is counted later."""
+    found = _WORD.match(block, position)
+    assert found is not None
+    try:
+        if field == "real" and b"_" not in found[0]:
+            return float(found[0])
+    except ValueError:
+        pass
+    _explain_value(found[0], field, path, line + bytes(block[:position]).count(b"\n") + 1)
+    return float(found[0])
+
+
+def _explain(block: memoryview, position: int, header: Header, n_missing: int, path: str, line: int) -> NoReturn:
+    """Find the first line from `position` on that is not an entry, and say what is wrong with it."""
+    text_block = bytes(block)
+    line += text_block.count(b"\n", 0, position)
+    expected = "row column value" if header.has_value else "row column"
+    n_seen = 0
+    for text in text_block[position:].split(b"\n"):
+        line += 1
+        words = text.split()
+        if not words or words[0].startswith(b"%"):
+            continue
+        n_seen += 1
+        if position == 0 and n_seen > n_missing:
+            raise GraphFormatError(f"more entries than the {header.n_entries} that the header declares", path, line)
+        if len(words) < 2 + header.has_value:
+            raise GraphFormatError(
+                f"the entry is {quote(text)!r}, a value is missing; expected {expected!r}", path, line
+            )
+        for word, n in zip(words[:2], (header.n_rows, header.n_columns), strict=True):
+            if not word.lstrip(b"-").isdigit():
+                raise GraphFormatError(f"the index is {quote(word)!r}, expected a whole number", path, line)
+            if not 1 <= int(word[:40]) <= n:
+                hint = "; indices are 1-based: is this file 0-based?" if int(word[:40]) == 0 else ""
+                raise GraphFormatError(f"index {quote(word)} is out of bounds, expected 1 to {n}{hint}", path, line)
+        if header.has_value:
+            _explain_value(words[2], header.field, path, line)
+        if len(words) > 2 + header.has_value:
+            raise GraphFormatError(
+                f"the entry {quote(text)!r} has {len(words)} columns, expected {expected!r}", path, line
+            )
+    raise GraphFormatError("the entries cannot be read", path, line)
+
+
+def _explain_value(word: bytes, field: str, path: str, line: int) -> None:
+    """GraphFormatError that says what is wrong with the value of an entry."""
+    try:
+        float(word)
+    except ValueError:
+        raise GraphFormatError(f"the value is {quote(word)!r}, expected a number", path, line) from None
+    if b"_" in word:
+        raise GraphFormatError(f"the value is {quote(word)!r}, expected a plain decimal number", path, line)
+    if field != "real" and not word.lstrip(b"+-").isdigit():
+        raise GraphFormatError(f"the value is {quote(word)!r}, expected a whole number in an {field} file", path, line)
+    smallest, largest = (0, 2**64) if field == "unsigned-integer" else (-(2**63), 2**63)
+    if field != "real" and not smallest <= int(word[:40]) < largest:
+        raise GraphFormatError(f"the value {quote(word)} is out of range for a 64-bit {field}", path, line)
+
+
+def _place(rows, columns, entry: int, block: memoryview, first: int, line: int) -> str:
+    """Where an entry of the piece from `first` on stands in the file: its indices as written there, and its line."""
+    line += bytes(block[:first]).count(b"\n")
+    seen = -1
+    for text in bytes(block[first:]).split(b"\n"):
+        line += 1
+        if text.strip() and not text.lstrip().startswith(b"%"):
+            seen += 1
+            if seen == entry:
+                break
+    return f"({rows[entry] + 1}, {columns[entry] + 1}) in line {line}"

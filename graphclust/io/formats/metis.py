@@ -1,0 +1,175 @@
+"""METIS graph files (Karypis, METIS manual 5.1, section 4.1): a header, then a line of neighbors for each node."""
+
+from dataclasses import dataclass
+from typing import NoReturn
+
+import numpy as np
+
+from graphclust.compiled.runtime.blocks import run_in_blocks
+from graphclust.compiled.text import neighbor_text, number_lines
+from graphclust.errors import GraphFormatError, GraphValidationError
+from graphclust.io.edges import Edges, check_memory
+from graphclust.io.text.byte_source import Source
+from graphclust.io.text.lines import line_boundaries, quote
+from graphclust.progress import Progress
+
+_COMMENT = b"%"
+
+
+@dataclass(frozen=True)
+class Header:
+    """What the first line of a METIS file says."""
+
+    n_nodes: int
+    n_edges: int
+    n_leading: int  # numbers of a line before its first neighbor: the node's size and weights
+    weighted: bool
+    sized: bool = False  # whether the first of them is the size
+
+    @property
+    def weighs_nodes(self) -> bool:
+        """Whether each node has exactly one weight."""
+        return self.n_leading - self.sized == 1
+
+
+def read_metis(source: Source, weights: str, memory_limit: int | None, progress: Progress) -> Edges:
+    """The edges of a METIS file of any fmt 000 to 111, and what its nodes weigh.
+
+    Sizes of nodes, and several weights of each, are passed over with a remark.
+
+    A blank line is a node without neighbors. Raises GraphFormatError with the line where the file departs from the
+    format: too few or too many lines, a neighbor out of range, a self-loop, a weight that is no whole number above
+    0; or where the number of edges is not the header's, or an edge is missing or weighs otherwise at its other end.
+    """
+    header = None
+    line, node, n_entries = 0, 0, 0
+    chunks, node_weights = [], []
+    for block in source.line_blocks(progress):
+        if header is None:
+            header, block, n_lines = _read_header(block, line, source, memory_limit)
+            line += n_lines
+            if not block:
+                continue
+        part, node = _read_lines(block, header, node, source.path, line)
+        n_entries += len(part[0])
+        if header.weighs_nodes:
+            node_weights += _leading_weights(bytes(block), header)
+        if len(part[0]):
+            chunks.append(part if weights != "ignore" else (*part[:2], None))
+        line += bytes(block).count(b"\n")
+    if header is None:
+        raise GraphFormatError("is empty, expected a METIS header: nodes, edges and perhaps fmt", source.path)
+    if node < header.n_nodes:
+        raise GraphFormatError(
+            f"the header says {header.n_nodes} nodes, but only {node} lines follow: is the file whole?",
+            source.path,
+            line,
+        )
+    if n_entries != 2 * header.n_edges:
+        raise GraphFormatError(
+            f"the header says {header.n_edges} edges, found {n_entries} neighbors, which make {n_entries / 2:g}",
+            source.path,
+        )
+    of_nodes = np.array(node_weights[: header.n_nodes]) if header.weighs_nodes else None
+    unused = _leading(header, of_nodes is not None)
+    repairs = [f"not used: {unused} of each node"] if unused else []
+    return Edges(
+        source.path, header.n_nodes, chunks, symmetric="stored twice", repairs=repairs,
+        details={"weighted": header.weighted and weights != "ignore"}, node_weights=of_nodes,
+    )  # fmt: skip
+
+
+def _read_header(block: memoryview, line: int, source: Source, memory_limit: int | None):
+    """The header, what follows it in the block, and the number of lines up to it."""
+    text_block = bytes(block)
+    at = n_lines = 0
+    while at < len(text_block):
+        end = text_block.index(b"\n", at)
+        text, at = text_block[at:end].removeprefix(b"\xef\xbb\xbf").strip(), end + 1
+        n_lines += 1
+        if text and not text.startswith(_COMMENT):
+            return _header_of(text, source, line + n_lines, memory_limit), block[at:], n_lines
+    return None, block[:0], n_lines
+
+
+def _header_of(text: bytes, source: Source, line: int, memory_limit: int | None) -> Header:
+    """The header from the first line; refused where the file is too small for it, or memory is."""
+    words = text.split()
+    if not 2 <= len(words) <= 4 or not all(word.isdigit() and len(word) < 19 for word in words):
+        raise GraphFormatError(
+            f'Not a METIS file: the header is {quote(text)!r}, expected "nodes edges [fmt [ncon]]"', source.path, line
+        )
+    n_nodes, n_edges = int(words[0]), int(words[1])
+    fmt = words[2].decode().zfill(3) if len(words) > 2 else "000"
+    if len(fmt) != 3 or set(fmt) - {"0", "1"}:
+        raise GraphFormatError(f"fmt is {quote(words[2])}, expected 000 to 111 in zeros and ones", source.path, line)
+    n_weights = int(words[3]) if len(words) > 3 else 1
+    if n_nodes == 0:
+        raise GraphValidationError(f"{source.path}, line {line}: the graph has 0 nodes, expected at least 1 node")
+    if n_nodes - 1 > source.most_bytes or 4 * n_edges - 1 > source.most_bytes:
+        raise GraphFormatError(
+            f"the header says {n_nodes} nodes and {n_edges} edges, but the file has only {source.most_bytes} bytes",
+            source.path,
+            line,
+        )
+    check_memory(source.path, n_nodes, 2 * n_edges, fmt[2] == "1", source.most_bytes, memory_limit)
+    return Header(n_nodes, n_edges, (fmt[0] == "1") + (n_weights if fmt[1] == "1" else 0), fmt[2] == "1", fmt[0] == "1")
+
+
+def _leading(header: Header, are_weights_used: bool = False) -> str:
+    """The numbers before the neighbors of a node, or those of them that are not used."""
+    n_weights = 0 if are_weights_used else header.n_leading - header.sized
+    weights = "the weight" if n_weights == 1 else f"the {n_weights} weights"
+    return " and ".join(["the size"] * header.sized + [weights] * (n_weights > 0))
+
+
+def _leading_weights(block: bytes, header: Header) -> list[float]:
+    """The weight of the node of each line that is no comment."""
+    n_leading = header.n_leading
+    lines = (line.split(None, n_leading) for line in block.split(b"\n") if not line.lstrip().startswith(_COMMENT))
+    return [float(words[n_leading - 1]) for words in lines if len(words) >= n_leading]
+
+
+def _read_lines(block: memoryview, header: Header, node: int, path: str, line: int):
+    """Both ends and the weight (or None) of each entry of a block, and the node of the next block's first line."""
+    boundaries, text = line_boundaries(block), np.frombuffer(block.toreadonly(), np.uint8)
+    n_lines, n_words = np.zeros((2, len(boundaries) - 1), np.int64)
+    run_in_blocks(neighbor_text.count_words, boundaries, text, n_lines, n_words)
+    nodes = node + np.concatenate([[0], np.cumsum(n_lines)])
+    most_entries = (n_words + 1) // 2 if header.weighted else n_words  # the last may lack its weight
+    entry_starts = np.concatenate([[0], np.cumsum(most_entries)])
+    sources, targets = np.empty(entry_starts[-1], np.int32), np.empty(entry_starts[-1], np.int32)
+    weights = np.empty(entry_starts[-1] if header.weighted else 0)
+    n_entries = np.zeros(len(n_lines), np.int64)
+    faults = np.zeros((len(n_lines), 2), np.int64)
+    run_in_blocks(
+        neighbor_text.parse_neighbors,
+        boundaries,
+        text,
+        neighbor_text.NeighborLines(header.n_nodes, header.n_leading, header.weighted),
+        neighbor_text.BlockStarts(nodes, entry_starts),
+        neighbor_text.NeighborEntries(sources, targets, weights),
+        neighbor_text.BlockOutcomes(n_entries, faults),
+    )
+    faulty = np.flatnonzero(faults[:, 0])
+    if len(faulty):
+        code, position = faults[faulty[0]].tolist()
+        _explain(block, code, position, header, path, line)
+    used = np.concatenate([np.arange(start, start + n) for start, n in zip(entry_starts, n_entries, strict=False)])
+    part = (sources[used], targets[used], weights[used] if header.weighted else None)
+    return part, min(int(nodes[-1]), header.n_nodes)
+
+
+def _explain(block: memoryview, code: int, position: int, header: Header, path: str, line: int) -> NoReturn:
+    """GraphFormatError that names the first line that the loop could not read, and why."""
+    text_block = bytes(block)
+    line += text_block.count(b"\n", 0, position) + 1
+    text = quote(text_block[position : text_block.index(b"\n", position)].strip())
+    expected = {
+        number_lines.TOO_MANY: f"more lines than the {header.n_nodes} nodes of the header",
+        number_lines.TOO_FEW: f"numbers are missing; expected {header.n_leading} and then neighbors"
+        + (", each with a weight" if header.weighted else ""),
+        number_lines.BAD_WEIGHT: "an edge weight is no whole number above 0",
+        number_lines.BAD_NODE: f"a neighbor is no number from 1 to {header.n_nodes}, or the node itself (a self-loop)",
+    }
+    raise GraphFormatError(f"{text!r}: {expected[code]}", path, line)

@@ -1,0 +1,163 @@
+"""What a GraphML, GEXF or GML file lists: nodes by their ids, edges with directions, and numbers that may be weights.
+
+Of all attributes only those are kept that can be a node's name or an edge's weight.
+"""
+
+from array import array
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from graphclust.errors import GraphFormatError
+from graphclust.io.text.column_names import is_plain_number, means_weight, plain_name
+
+NUMBERS = {"int", "integer", "long", "short", "byte", "float", "double", "decimal", "biginteger", "bigdecimal"}
+NAME_ATTRIBUTES = ("name", "label")  # of nodes; the first that tells all nodes apart is used
+_COUNTERS = {"id", "key", "edgeid", "networkxkey", "suid"}  # numbers that only tell edges apart
+
+
+@dataclass
+class EdgeAttribute:
+    """One attribute of the edges, and its values if it may be the weight.
+
+    is_wanted : whether values are kept.  is_number : by its type, or by the first value where there are no types.
+    default : the number that stands for a missing value, None for none.  occurs : whether any edge has the attribute.
+    edges, values : one value each.  unfit : the first value that is no number, and its line.
+    is_repeated : whether an edge has several values.  may_be_left_out : whether a missing value plainly means 1.
+    """
+
+    name: str
+    is_wanted: bool
+    is_number: bool = True
+    default: float | None = None
+    occurs: bool = False
+    edges: array = field(default_factory=lambda: array("i"))
+    values: array = field(default_factory=lambda: array("d"))
+    unfit: tuple[str, int] | None = None
+    is_repeated: bool = False
+    may_be_left_out: bool = False
+
+    def add(self, edge: int, text: str, line: Callable[[], int]) -> None:
+        """Keep the value of an edge, if the attribute is wanted; an empty one is missing."""
+        self.occurs = True
+        if not self.is_wanted or not text or text.isspace():
+            return
+        if self.edges and self.edges[-1] == edge:
+            self.is_repeated = True
+        number = self._number(text, line)
+        self.edges.append(edge)
+        self.values.append(np.nan if number is None else number)
+
+    def set_default(self, text: str, line: int) -> None:
+        """Keep the value that edges without any have."""
+        if text and not text.isspace():
+            self.default = self._number(text, lambda: line)
+
+    def _number(self, text: str, line: Callable[[], int]) -> float | None:
+        number = as_number(text)
+        if number is None and self.unfit is None:
+            self.unfit = text.strip(), line()
+        return number
+
+
+@dataclass
+class NodeNames:
+    """The values of one attribute of the nodes; `are_text` says that digits in them are no numbers."""
+
+    are_text: bool = False
+    of_node: dict[int, str] = field(default_factory=dict)
+
+
+class NetworkListing:
+    """Nodes and edges in the order of the file.
+
+    path : of the file.  weight : the edge attribute that was asked for as the weight, or None.
+    """
+
+    def __init__(self, path: str, weight: str | None):
+        self.path, self.weight = path, weight
+        self.number_of: dict[str, int] = {}
+        self.names = {name: NodeNames() for name in NAME_ATTRIBUTES}
+        self.attributes: list[EdgeAttribute] = []
+        self._of_numbers: dict[str, EdgeAttribute] = {}  # those that are declared as such, by name
+        self.sources, self.targets, self.is_directed = array("i"), array("i"), bytearray()
+        self.n_nested = self.n_listed_twice = 0  # nodes with a graph in them; repeats of a node
+        self.remarks: list[str] = []
+        self._not_yet_listed: dict[str, int] = {}  # ids that so far only edges have
+
+    @property
+    def n_bytes(self) -> int:
+        """About the memory that is taken so far, and that making a graph of it will take."""
+        n_texts = len(self.number_of) + len(self._not_yet_listed) + sum(len(x.of_node) for x in self.names.values())
+        n_values = sum(len(attribute.edges) for attribute in self.attributes)
+        return 200 * n_texts + 60 * len(self.sources) + 20 * n_values
+
+    def add_node(self, id: str) -> int:
+        """The number of a node; one that is listed twice is one node."""
+        n_nodes = len(self.number_of)
+        number = self.number_of.setdefault(id, n_nodes)
+        self.n_listed_twice += number < n_nodes
+        return number
+
+    def add_edge(self, source: str, target: str, is_directed: bool) -> int:
+        """The number of an edge."""
+        self.sources.append(self._number_of_end(source))
+        self.targets.append(self._number_of_end(target))
+        self.is_directed.append(is_directed)
+        return len(self.sources) - 1
+
+    def _number_of_end(self, id: str) -> int:
+        number = self.number_of.get(id)
+        return self._not_yet_listed.setdefault(id, -1 - len(self._not_yet_listed)) if number is None else number
+
+    def edge_attribute(self, name: str, type: str | None = None) -> EdgeAttribute:
+        """A new attribute of the edges; without a type its values decide whether it holds numbers.
+
+        Attributes of one name that are of types of numbers are one: NetworkX declares whole numbers and others apart.
+        """
+        is_number = type is None or type.lower() in NUMBERS
+        if type is not None and is_number and name in self._of_numbers:
+            return self._of_numbers[name]
+        attribute = EdgeAttribute(name, self.may_be_weight(name), is_number)
+        self.attributes.append(attribute)
+        if type is not None and is_number:
+            self._of_numbers[name] = attribute
+        return attribute
+
+    def may_be_weight(self, name: str) -> bool:
+        """Whether an attribute of this name is the one that was asked for, or one of the names that weights have."""
+        return means_weight(name) if self.weight is None else name == self.weight
+
+    def list_other_ends(self) -> int:
+        """Give numbers to the nodes that only edges name; returns how many there are."""
+        if not self._not_yet_listed:
+            return 0
+        n_listed = len(self.number_of)
+        numbers = [self.number_of.setdefault(id, len(self.number_of)) for id in self._not_yet_listed]
+        final = np.array(numbers[::-1] + list(range(len(self.number_of))), np.int32)
+        self.sources, self.targets = (
+            array("i", final[np.frombuffer(ends, np.int32) + len(numbers)].tobytes())
+            for ends in (self.sources, self.targets)
+        )
+        self._not_yet_listed = {}
+        return len(self.number_of) - n_listed
+
+    def second_graph(self, line: int) -> GraphFormatError:
+        """The error for a file of several graphs: their nodes may or may not be the same."""
+        return GraphFormatError("holds two graphs, expected one; save each in a file of its own", self.path, line)
+
+    def numeric_attributes_but(self, weight: EdgeAttribute | None) -> list[str]:
+        """The names of the attributes that hold one number for an edge, and are not called as the weight is."""
+        no_weights = _COUNTERS if weight is None else {*_COUNTERS, plain_name(weight.name)}
+        return [
+            attribute.name
+            for attribute in self.attributes
+            if attribute.occurs and attribute.is_number and attribute.unfit is None and not attribute.is_repeated
+            and plain_name(attribute.name) not in no_weights
+        ]  # fmt: skip
+
+
+def as_number(text: str) -> float | None:
+    """The number that a text is, None for any other."""
+    return float(text) if is_plain_number(text) else None

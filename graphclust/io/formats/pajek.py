@@ -1,0 +1,113 @@
+"""Pajek networks (Batagelj & Mrvar, Pajek reference manual, section 5.3): vertices, arcs and edges, or a matrix."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+from graphclust.errors import GraphFormatError
+from graphclust.io.formats.network_listing import NetworkListing, as_number
+from graphclust.io.text.lines import quote
+
+START = re.compile(rb"(?:\s*(?:%|/\*)[^\n]*\n|\s*\*network\b[^\n]*\n)*\s*\*vertices\s+\d", re.IGNORECASE)
+_FIELD = re.compile(r'"[^"]*"|\S+')
+_CHECKED = 1 << 16  # lines between two looks at the memory
+_PAIRS, _LISTS = ("arcs", "edges"), ("arcslist", "edgeslist")
+_PASSED_OVER = ("partition", "vector", "permutation", "cluster", "events")
+
+
+def read_pajek(content: bytes, listing: NetworkListing, check: Callable[[], None]) -> None:
+    """Add the vertices and edges of a network to a listing; vertices have their numbers as ids, from 1.
+
+    Arcs are directed, edges are not; the third number of either is its weight. Of a matrix every entry but 0 is an arc.
+    Raises GraphFormatError with the line for what is malformed, and for ends that are no vertices.
+    """
+    _Pajek(content, listing).read(check)
+
+
+class _Pajek:
+    def __init__(self, content: bytes, listing: NetworkListing):
+        try:
+            self.text = content.decode("utf-8")
+        except UnicodeDecodeError:
+            self.text = content.decode("latin-1")
+            listing.remarks.append("the file is not UTF-8 and was read as Latin-1")
+        self.listing = listing
+        self.weight = listing.edge_attribute("weight")
+        self.weight.may_be_left_out = True
+        self.n_vertices = self.n_rows = 0
+
+    def read(self, check: Callable[[], None]) -> None:
+        """Go through the lines, each by the part that it is in."""
+        part = ""
+        for number, raw in enumerate(self.text.split("\n"), 1):
+            if number % _CHECKED == 0:
+                check()
+            line = raw.strip()
+            if not line or line.startswith(("%", "/*")):
+                continue
+            if line.startswith("*"):
+                part = self._begin_part(line, number)
+            elif part == "vertices":
+                self._name_vertex(_FIELD.findall(line), number)
+            elif part == "matrix":
+                self._add_row(line.split(), number)
+            elif part in _PAIRS:
+                self._add_edge(line.split(), part == "arcs", number)
+            elif part in _LISTS:
+                first, *others = line.split()
+                for other in others:
+                    self._add_edge([first, other], part == "arcslist", number)
+
+    def _begin_part(self, line: str, number: int) -> str:
+        """The name of the part that a line with a star begins; the vertices are added by their number."""
+        words = line[1:].lower().replace(":", " ").split()
+        part = words[0] if words else ""
+        if part == "vertices":
+            if self.n_vertices:
+                raise self.listing.second_graph(number)
+            if len(words) < 2 or not (words[1].isascii() and words[1].isdigit()):
+                raise self._error(f"{quote(line.encode(), 40)!r}, expected *Vertices and their number", number)
+            self.n_vertices = int(words[1])
+            if self.n_vertices > 10 * len(self.text) + 1000:
+                raise self._error(f"claims {self.n_vertices} vertices, more than a file of its size describes", number)
+            for vertex in range(1, self.n_vertices + 1):
+                self.listing.add_node(str(vertex))
+        elif part not in (*_PAIRS, *_LISTS, "matrix", "network", *_PASSED_OVER):
+            known = ", ".join(f"*{name}" for name in ("vertices", *_PAIRS, *_LISTS, "matrix"))
+            raise self._error(f"{quote(line.encode(), 40)!r} begins an unknown part, expected one of {known}", number)
+        return part
+
+    def _name_vertex(self, fields: list[str], number: int) -> None:
+        place = self._end(fields[0], number)
+        if len(fields) > 1:
+            self.listing.names["label"].of_node[self.listing.number_of[place]] = fields[1].strip('"')
+
+    def _add_edge(self, words: list[str], is_directed: bool, number: int) -> None:
+        if len(words) < 2:
+            raise self._error(f"{quote(' '.join(words).encode(), 40)!r}, expected the numbers of two vertices", number)
+        edge = self.listing.add_edge(self._end(words[0], number), self._end(words[1], number), is_directed)
+        if len(words) > 2 and as_number(words[2]) is not None:
+            self.weight.add(edge, words[2], lambda: number)
+        elif len(words) > 2 and (words[2][0].isdigit() or words[2][0] in "+-."):
+            raise self._error(f"the value of a line is {quote(words[2].encode(), 40)!r}, expected a number", number)
+
+    def _add_row(self, words: list[str], number: int) -> None:
+        self.n_rows += 1
+        if len(words) != self.n_vertices or self.n_rows > self.n_vertices:
+            raise self._error(f"a row of {len(words)} numbers, expected {self.n_vertices} rows of as many", number)
+        for column, word in enumerate(words, 1):
+            value = as_number(word)
+            if value is None:
+                raise self._error(f"{quote(word.encode(), 40)!r} in the matrix, expected a number", number)
+            if value:
+                self._add_edge([str(self.n_rows), str(column), word], True, number)
+
+    def _end(self, word: str, number: int) -> str:
+        if word not in self.listing.number_of:
+            found = quote(word.encode(), 40)
+            raise self._error(f"{found!r} is no vertex, expected a number from 1 to {self.n_vertices}", number)
+        return word
+
+    def _error(self, problem: str, number: int) -> GraphFormatError:
+        return GraphFormatError(problem, self.listing.path, number)

@@ -1,0 +1,1 @@
+"""Graphs larger than memory, as folders of mapped arrays."""

@@ -1,0 +1,1 @@
+"""Tables and lists of edges, line by line."""

@@ -1,0 +1,173 @@
+"""The lines of an edge list in blocks, how they are to be read, and what is to be said of the file as a whole."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from typing import NamedTuple
+
+from graphclust.errors import GraphFormatError, GraphValidationError
+from graphclust.io.text.attribute_lines import AttributeLines, has_attributes
+from graphclust.io.text.byte_source import HEAD, Source
+from graphclust.io.text.column_choice import Columns
+from graphclust.io.text.edge_list_layout import Layout, data_lines, layout_of
+from graphclust.io.text.lines import quote
+from graphclust.progress import Progress
+
+_ANNOUNCED = re.compile(rb"^#\s*Nodes:\s*\d+\s+Edges:\s*(\d+)", re.MULTILINE)
+_BOM = b"\xef\xbb\xbf"
+
+
+@dataclass(frozen=True)
+class Reading:
+    """How to read an edge list.
+
+    text_ids : True reads ids as text, False demands whole numbers, None lets the file decide. columns : those that the
+    caller names. bipartite : ids of the two columns are different nodes. counted : the first line of data counts the
+    nodes and the edges. quoted : fields may be in quotes, which are read line by line.
+    """
+
+    text_ids: bool | None = None
+    columns: Columns = field(default_factory=Columns)
+    bipartite: bool = False
+    counted: bool = False
+    quoted: bool = False
+
+
+class ReadAgain(Exception):
+    """The lines turned out to be of another kind than the first ones; `reading` is how to read them."""
+
+    def __init__(self, reading: Reading):
+        self.reading = reading
+
+
+class MayBeMetis(Exception):
+    """The lines are an edge list, but just as well a METIS graph in which all nodes have equally many neighbors."""
+
+
+class EdgeLines:
+    """The lines of an edge list. n_lines : how many are done with."""
+
+    def __init__(self, source: Source, weights: str | None, reading: Reading):
+        self.source = source
+        self.head = source.head()
+        if counts_edges(self.head):
+            reading = replace(reading, counted=True)
+        self.reading = reading
+        self.n_lines = 0
+        self.attributes: AttributeLines | None = None
+        head, columns = self.head, reading.columns
+        self.first = data_lines(head, 1)[0] if reading.counted else b""
+        if reading.counted:
+            rows = head.removeprefix(_BOM).split(b"\n")
+            rows[[row.strip() for row in rows].index(self.first)] = b""
+            head = b"\n".join(rows)
+        if any(map(has_attributes, data_lines(head))):
+            weight = columns.weight if isinstance(columns.weight, str) else None
+            self.attributes = AttributeLines(source.path, weight)
+            head = AttributeLines(source.path, weight).rewrite(head[: head.rfind(b"\n") + 1] or head, 0)
+            columns = columns._replace(weight=2)
+        layout = layout_of(head, source.path, weights, reading.text_ids, columns)
+        self.layout = replace(layout, bipartite=layout.bipartite or reading.bipartite)
+
+    def blocks(self, progress: Progress) -> Iterator[tuple[memoryview, int]]:
+        """Blocks of lines to be read, with the bytes that each is in the file."""
+        for block in self.source.line_blocks(progress):
+            n_bytes = len(block)
+            if self.n_lines == 0 and bytes(block[:3]) == _BOM:
+                block = block[3:]
+            if self.n_lines < self.layout.n_passed:
+                block = _with_blank_lines(block, self.layout.n_passed - self.n_lines)
+            if self.attributes is not None:
+                block = memoryview(self.attributes.rewrite(bytes(block), self.n_lines))
+            yield block, n_bytes
+
+    def remarks(self) -> list[str]:
+        """What was assumed of the lines, once they are read."""
+        return [] if self.attributes is None else self.attributes.remarks()
+
+    def repairs(self, n_rows: int) -> list[str]:
+        """What is worth a warning."""
+        said = [self.layout.note] if self.layout.note else []
+        if self.layout.two_kinds and not self.layout.bipartite:
+            one, other = self.layout.names
+            said.append(
+                f"columns {one!r} and {other!r} may name two kinds of nodes, and an id in both is one node; if it is "
+                "two, pass bipartite=True"
+            )
+        if self.reading.counted:
+            said.append(f"its first line, {quote(self.first)!r}, was read as the numbers of nodes and edges")
+        announced = _ANNOUNCED.search(self.head)
+        if announced and n_rows < int(announced[1][:18]):
+            said.append(f"its header announces {int(announced[1][:18])} edges, {n_rows} lines follow: is it whole?")
+        return said
+
+    def check_counts(self, n_rows: int) -> None:
+        """Raise GraphFormatError where the first line should count the edges, and does not."""
+        if self.reading.counted and int(self.first.split()[1]) != n_rows:
+            raise GraphFormatError(
+                f"the first line is {quote(self.first)!r}, fewer columns than the others have; expected as many, or "
+                f"the numbers of nodes and of edges, which are {n_rows}",
+                self.source.path,
+                1,
+            )
+
+    def no_edges(self) -> GraphValidationError:
+        """The error of a file without an edge."""
+        below = " below its header" if self.layout.has_header else ""
+        remedy = "; if its first line is one, pass header=False" if below else ""
+        return GraphValidationError(
+            f"{self.source.path}: holds no edges{below}, expected at least one line `source target`{remedy}"
+        )
+
+
+def counts_edges(head: bytes) -> bool:
+    """Whether two numbers above rows of three columns are the numbers of nodes and of edges, as far as can be seen."""
+    first, second = [line.split() for line in [*data_lines(head), b"", b""]][:2]
+    if len(first) != 2 or len(second) != 3 or not all(word.isdigit() and len(word) < 19 for word in first):
+        return False
+    n_rows = len(data_lines(head, HEAD)) - 1
+    return int(first[1]) == n_rows if len(head) < HEAD else int(first[1]) >= n_rows
+
+
+def _with_blank_lines(block: memoryview, n_passed: int) -> memoryview:
+    """The same lines, the first of them blank; all of them where there are no more."""
+    *passed, rest = bytes(block).split(b"\n", n_passed)
+    return memoryview(b"\n" * len(passed) + rest)
+
+
+class Sample(NamedTuple):
+    """The first edge, the number of edges, and the smallest and the largest id of all others."""
+
+    source: int
+    target: int
+    weight: float | None
+    n_rows: int
+    low: int
+    high: int
+
+
+def judge_first_line(sample: Sample, layout: Layout, reading: Reading, path: str) -> str:
+    """What is to be said of a first line that may count nodes and edges.
+
+    Raises ReadAgain where it plainly counts them, MayBeMetis, and GraphFormatError for a line `n n entries`, followed
+    by so many entries within 1..n: a Matrix Market file that lost its banner.
+    """
+    n, m, weight, n_rows, low, high = sample
+    if n_rows < 2 or reading.counted or layout.bipartite:
+        return ""
+    if n == m and weight == n_rows - 1 and low >= 1 and high <= n:
+        raise GraphFormatError(
+            f"its first line {n} {n} {n_rows - 1} is the size line of a Matrix Market file, but the banner "
+            "%%MatrixMarket is missing; put it back as the first line",
+            path,
+            1,
+        )
+    if reading.text_ids is None and layout.is_plain and n == m == n_rows - 1 and low >= 1 and high <= n:
+        raise MayBeMetis
+    if layout.n_columns != 2 or layout.has_header or m != n_rows - 1 or n < 2:
+        return ""
+    if (low >= 1 and high == n) or (low == 0 and high == n - 1):
+        if m > n:  # no other edge has a node m
+            raise ReadAgain(replace(reading, counted=True))
+        return f"its first line, {n} {m}, was read as an edge; if it counts nodes and edges, take it out"
+    return ""

@@ -1,0 +1,356 @@
+"""Edge lists: SNAP files (https://snap.stanford.edu/data) and CSV or TSV tables with any ids, an edge a line.
+
+Whole-number ids are read by a compiled loop and renumbered in increasing order; other ids are kept as text and
+numbered as they appear.
+"""
+
+import contextlib
+import csv
+import re
+from collections.abc import Callable
+from dataclasses import replace
+from typing import NoReturn
+
+import numpy as np
+
+from graphclust.compiled.runtime.blocks import run_in_blocks
+from graphclust.compiled.text import number_lines
+from graphclust.errors import GraphFormatError
+from graphclust.io.edges import Edges
+from graphclust.io.text.byte_source import Source
+from graphclust.io.text.comment_lines import COMMENTS, Doubts, has_shape, is_row
+from graphclust.io.text.edge_lines import EdgeLines, ReadAgain, Reading, Sample, judge_first_line
+from graphclust.io.text.edge_list_layout import Layout, split
+from graphclust.io.text.id_compaction import renumber_sparse
+from graphclust.io.text.lines import NegativeOrInfinite, line_boundaries, quote
+from graphclust.progress import Progress
+
+MOST_LONE_ROWS = 0.05  # of all rows may share no id with another, where the first does not and is taken for names
+
+
+def read_edge_list(source: Source, weights: str | None, progress: Progress, reading: Reading | None = None) -> Edges:
+    """The edges of a list `source target [weight]`, separated by white space, tabs, commas or semicolons.
+
+    Lines that start with # or % are comments, unless a name follows the mark at once in a table of names that has a
+    header or a delimiter, and the columns are those of a row. A first line of names is a header; it may name more
+    columns, of which source, target and weight are used. Without a header, two columns are expected, or three with the
+    weight last. The lines of NetworkX, which end with a dict of attributes, have its weight.
+
+    Raises GraphFormatError with the line for lines of another number of columns, ids that are no whole numbers where
+    the first ones are, and weights that are no numbers; GraphValidationError for negative or non-finite weights, for
+    columns that are not there, and for a file without an edge; ReadAgain where later lines show how to read them.
+    """
+    reading = reading or Reading()
+    lines = EdgeLines(source, weights, reading)
+    layout = lines.layout
+    unfit = NegativeOrInfinite(source.path, weights or "file")
+    as_text = layout.text_ids or reading.quoted
+    read_block = _TextReader(layout, reading) if as_text else NumberReader(layout, reading)
+    chunks: list = []
+    for block, _ in lines.blocks(progress):
+        parts, n_lines = read_block(block, lines.n_lines, unfit, source.path)
+        chunks += [part for part in parts if len(part[0])]
+        lines.n_lines += n_lines
+    if not chunks:
+        raise lines.no_edges()
+    unfit.complain()
+    n_rows = sum(len(part[0]) for part in chunks)
+    said = ""
+    if not as_text and n_rows - 1 in (chunks[0][1][0], *(() if chunks[0][2] is None else chunks[0][2][:1])):
+        said = judge_first_line(_sample(chunks, n_rows), layout, reading, source.path)
+    lines.check_counts(n_rows)
+    edges = read_block.to_edges(chunks, source.path)
+    edges.symmetric = "list"
+    edges.details["weighted"] = layout.weight is not None and weights != "ignore"
+    edges.remarks += lines.remarks()
+    edges.repairs = [*lines.repairs(n_rows), *edges.repairs, *filter(None, [said, read_block.doubts.sentence()])]
+    return edges
+
+
+def _sample(chunks: list, n_rows: int) -> Sample:
+    sources, targets, weights = chunks[0]
+    others = [column for part in chunks[1:] for column in part[:2]] + [sources[1:], targets[1:]]
+    low = min((int(column.min()) for column in others if len(column)), default=0)
+    high = max((int(column.max()) for column in others if len(column)), default=0)
+    return Sample(int(sources[0]), int(targets[0]), None if weights is None else weights[0], n_rows, low, high)
+
+
+class NumberReader:
+    """Blocks of lines with whole-number ids, into raw ids."""
+
+    def __init__(self, layout: Layout, reading: Reading):
+        self.layout, self.reading = layout, reading
+        self.field = re.compile(rb"\S*" if layout.delimiter is None else rb"[^\n%b]*" % layout.delimiter.encode())
+        self.ids: type = np.int32
+        self.largest = 0
+        self.doubts = Doubts(layout)
+
+    def __call__(self, block: memoryview, line: int, unfit: NegativeOrInfinite, path: str) -> tuple[list, int]:
+        """Read a block of whole lines into edges; returns its parts and how many lines it has."""
+        boundaries, text = line_boundaries(block), np.frombuffer(block.toreadonly(), np.uint8)
+        pieces: list = [None] * (len(boundaries) - 1)
+
+        def read(first: int, last: int, piece: int) -> None:
+            pieces[piece] = self._read(first, last, text)
+
+        run_in_blocks(read, boundaries)
+        for *_, (code, position) in pieces:
+            if code == number_lines.BAD_NODE and self.ids is np.int32:  # or too large for 32 bits
+                self.ids = np.int64
+                return self(block, line, unfit, path)
+            if code != number_lines.FINE:
+                self._explain(bytes(block), code, position, line, path)
+        if self.layout.delimiter is not None:
+            self.doubts.look_at(bytes(block), line)
+        chunks = []
+        for sources, targets, weights, hard, largest, *_ in pieces:
+            self.largest = max(self.largest, largest)
+            if weights is not None:
+                for row in np.flatnonzero(hard).tolist():
+                    weights[row] = self._weight_at(block, int(hard[row]) - 1, line, path)
+                weights = unfit.look_at(weights, lambda row: f"edge ({sources[row]}, {targets[row]})")  # noqa: B023
+            chunks.append((sources, targets, weights))
+        return chunks, sum(n_lines for *_, n_lines, _ in pieces)
+
+    def _read(self, first: int, last: int, text: np.ndarray) -> tuple:
+        """One piece: sources, targets, weights and which are left, the largest id, the number of lines, the fault."""
+        layout = self.layout
+        # Between delimiters all fields but the two ids may be empty.
+        most_rows = (last - first) // (layout.n_columns + (2 if layout.delimiter else layout.n_columns)) + 1
+        ends: np.ndarray = np.empty((2, most_rows), self.ids)
+        sources, targets = ends[0], ends[1]
+        bound = np.iinfo(self.ids).max
+        n_rows = -1
+        n_weights = 0 if layout.weight is None else most_rows
+        weights, hard = np.empty(n_weights), np.empty(n_weights, np.int64)
+        fault = np.zeros(2, np.int64)
+        if layout.is_plain:
+            n_rows, n_lines = number_lines.parse_pairs(first, last, text, sources, targets, bound)
+        if n_rows < 0:
+            columns = (layout.n_columns, layout.source, layout.target, -1 if layout.weight is None else layout.weight)
+            lines = number_lines.EdgeLines(ord(layout.delimiter or "\0"), columns, bound)
+            edges = number_lines.ParsedEdges(sources, targets, weights, hard)
+            n_rows, n_lines = number_lines.parse_edges(first, last, text, lines, edges, fault)
+        sources, targets = sources[:n_rows].copy(), targets[:n_rows].copy()
+        left = (None, None) if layout.weight is None else (weights[:n_rows].copy(), hard[:n_rows].copy())
+        largest = max(int(sources.max()), int(targets.max())) if n_rows else 0
+        return sources, targets, *left, largest, n_lines, fault.tolist()
+
+    def _weight_at(self, block: memoryview, position: int, line: int, path: str) -> float:
+        found = self.field.match(block, position)
+        assert found is not None
+        if b'"' in found[0]:
+            self._read_quotes()
+        return _weight(found[0], path, lambda: line + bytes(block[:position]).count(b"\n") + 1)
+
+    def _explain(self, block: bytes, code: int, position: int, line: int, path: str) -> NoReturn:
+        """GraphFormatError that names the first line that the loop could not read, and why."""
+        line += block.count(b"\n", 0, position) + 1
+        row = block[position : block.index(b"\n", position)].strip()
+        text, n = quote(row), self.layout.n_columns
+        ends = self._ends(row)
+        are_ids = all(end.isascii() and end.isdigit() for end in ends)
+        if b'"' in row and are_ids and not any(b'"%b"' % end.encode() in row for end in ends):
+            self._read_quotes()
+        if code in (number_lines.TOO_FEW, number_lines.TOO_MANY):
+            raise GraphFormatError(
+                f"{text!r} has {'fewer' if code == number_lines.TOO_FEW else 'more'} columns than the first edge, {n}; "
+                "expected the same number in every line (a METIS graph: format='metis')",
+                path,
+                line,
+            )
+        if are_ids and any(map(_is_padded, ends)):
+            if self.reading.text_ids is None:
+                raise ReadAgain(replace(self.reading, text_ids=True))
+            raise GraphFormatError(
+                f"{text!r} has an id with a leading zero, expected whole numbers without; to keep ids as they are "
+                "written pass format='csv'",
+                path,
+                line,
+            )
+        raise GraphFormatError(
+            f"{text!r} does not hold two node ids, expected whole numbers from 0 to 2^63 - 1 as in the first edge; for "
+            "ids that are names pass format='csv'",
+            path,
+            line,
+        )
+
+    def _read_quotes(self) -> None:
+        """Quotes, which may hold delimiters, are read line by line."""
+        if self.layout.delimiter is not None:
+            raise ReadAgain(replace(self.reading, quoted=True))
+
+    def _ends(self, row: bytes) -> list[str]:
+        with contextlib.suppress(csv.Error, IndexError):
+            fields = split(row.decode("utf-8", "replace"), self.layout.delimiter)
+            return [fields[self.layout.source].strip(), fields[self.layout.target].strip()]
+        return [""]
+
+    def to_edges(self, chunks: list, path: str) -> Edges:
+        """Renumber ids in increasing order; `nodes` holds the ids unless they are 0..n-1 already."""
+        if self.layout.bipartite:
+            sides = [renumber_sparse(chunks, (column,)) for column in (0, 1)]
+            return _bipartite(path, chunks, [ids.tolist() for ids in sides], self.layout)
+        if self.largest < max(2 * sum(len(u) for u, _, _ in chunks), 1 << 20):
+            return Edges(path, self.largest + 1, chunks, gaps=True)
+        ids = renumber_sparse(chunks)
+        return Edges(path, len(ids), chunks, nodes=ids)
+
+
+class _TextReader:
+    """Blocks of lines with ids of any text; nodes are numbered as they appear, in a bipartite list on either side."""
+
+    def __init__(self, layout: Layout, reading: Reading):
+        self.layout, self.reading = layout, reading
+        first: dict[str, int] = {}
+        self.number_of = (first, {} if layout.bipartite else first)
+        self.doubts = Doubts(layout)
+
+    def __call__(self, block: memoryview, line: int, unfit: NegativeOrInfinite, path: str) -> tuple[list, int]:
+        """Read a block of whole lines into edges; returns its parts and how many lines it has."""
+        layout = self.layout
+        sources: list[int] = []
+        targets: list[int] = []
+        weights: list[float] = []
+        rows = bytes(block).split(b"\n")
+        white_space = b" \r" if layout.delimiter == "\t" else b" \t\r"
+        numbers = ((layout.source, self.number_of[0], sources), (layout.target, self.number_of[1], targets))
+        for row in rows:
+            line += 1
+            row = row.strip(white_space)
+            if not row or row.isspace() or (row.startswith(COMMENTS) and not self._is_row(row, line)):
+                continue
+            fields = self._fields(row, path, line)
+            for column, number_of, ends in numbers:
+                end = fields[column]
+                if not end:
+                    raise GraphFormatError(f"{quote(row)!r} has an empty node id, expected a name", path, line)
+                ends.append(number_of.setdefault(end, len(number_of)))
+            if layout.weight is not None:
+                weights.append(_weight(fields[layout.weight].encode(), path, lambda: line))  # noqa: B023
+        edges = np.array(sources, np.int32), np.array(targets, np.int32)
+        if layout.weight is None:
+            return [(*edges, None)], len(rows) - 1
+        names = [list(number_of) for number_of in self.number_of]
+        values = unfit.look_at(
+            np.array(weights, np.float64), lambda i: f"edge ({names[0][sources[i]]}, {names[1][targets[i]]})"
+        )
+        return [(*edges, values)], len(rows) - 1
+
+    def _is_row(self, row: bytes, line: int) -> bool:
+        """Whether a line that starts with # or % is a row after all; where it may be one it is counted."""
+        layout, words = self.layout, row.decode("utf-8", "replace")
+        try:
+            fields = split(words, layout.delimiter)
+        except csv.Error:
+            return False
+        named = is_row(words)
+        if not (named or layout.delimiter) or not has_shape(fields, layout.n_columns, layout.weight):
+            return False
+        if not (named and layout.has_marked_rows):
+            self.doubts.add(line)
+            return False
+        return True
+
+    def _fields(self, row: bytes, path: str, line: int) -> list[str]:
+        """The fields of a row as text; GraphFormatError for another number of them than the first line has."""
+        try:
+            fields = split(row.decode("utf-8"), self.layout.delimiter)
+        except UnicodeDecodeError:
+            raise GraphFormatError(f"{quote(row)!r} is not UTF-8; save the file as UTF-8", path, line) from None
+        except (csv.Error, StopIteration) as problem:
+            raise GraphFormatError(f"{quote(row)!r} is no row of a table ({problem})", path, line) from None
+        if len(fields) != self.layout.n_columns:
+            raise GraphFormatError(
+                f"{quote(row)!r} has {len(fields)} columns, expected {self.layout.n_columns} as in the first line",
+                path,
+                line,
+            )
+        return fields
+
+    def to_edges(self, chunks: list, path: str) -> Edges:
+        """The edges, without a first row that names the columns."""
+        names = [list(number_of) for number_of in self.number_of]
+        said = []
+        if self.layout.may_be_names:
+            lone = _lone_rows(chunks, [len(side) for side in names], self.layout.bipartite)
+            n_rows, first = len(lone), f"{names[0][chunks[0][0][0]]!r} and {names[1][chunks[0][1][0]]!r}"
+            if lone[0] and lone.sum() - 1 > n_rows * MOST_LONE_ROWS:
+                said.append(f"the first line was read as an edge of {first}; if it names the columns, pass header=True")
+            elif lone[0] and n_rows > 1:
+                said.append(
+                    f"the first line, {first}, was read as names of the columns, since neither occurs again; if it is "
+                    "an edge, pass header=False"
+                )
+                n_dropped = 1 if self.layout.bipartite else 2
+                names = [side[n_dropped:] for side in names]
+                chunks[0] = tuple(None if column is None else column[1:] for column in chunks[0])
+                for sources, targets, _ in chunks:
+                    sources -= n_dropped
+                    targets -= n_dropped
+        nodes: list[list] = names
+        if not self.layout.text_ids:
+            nodes = self._as_numbers(chunks, names, path)
+        if self.layout.bipartite:
+            edges = _bipartite(path, chunks, nodes, self.layout)
+        else:
+            in_order = nodes[0] == list(range(len(nodes[0])))
+            edges = Edges(path, len(nodes[0]), chunks, nodes=None if in_order else nodes[0])
+        edges.repairs += said
+        return edges
+
+    def _as_numbers(self, chunks: list, names: list[list[str]], path: str) -> list[list[int]]:
+        """The ids of either side as whole numbers in increasing order, by which the ends are renumbered."""
+        for name in (name for side in names for name in side):
+            if _is_padded(name) and self.reading.text_ids is None:
+                raise ReadAgain(replace(self.reading, text_ids=True, quoted=False))
+            if not (name.isascii() and name.isdigit()) or int(name) >= 2**63 or _is_padded(name):
+                raise GraphFormatError(
+                    f"the id {name[:80]!r} is no whole number from 0 to 2^63 - 1 as in the first edge; for ids that "
+                    "are names pass format='csv'",
+                    path,
+                )
+        numbers = [np.array(list(map(int, side)), np.int64) for side in names]
+        ranks = [np.argsort(np.argsort(side)).astype(np.int32) for side in numbers]
+        for i, (sources, targets, weights) in enumerate(chunks):
+            chunks[i] = (ranks[0][sources], ranks[1][targets], weights)
+        return [np.sort(side).tolist() for side in numbers]
+
+
+def _lone_rows(chunks: list, n_names: list[int], bipartite: bool) -> np.ndarray:
+    """Of each row, whether neither of its ends has another."""
+    ends = [np.concatenate([part[side] for part in chunks]) for side in (0, 1)]
+    counts = [np.bincount(column, minlength=n) for column, n in zip(ends, n_names, strict=True)]
+    if not bipartite:
+        counts = [counts[0] + counts[1]] * 2
+    return (counts[0][ends[0]] == 1) & (counts[1][ends[1]] == 1)
+
+
+def _bipartite(path: str, chunks: list, names: list[list], layout: Layout) -> Edges:
+    """The edges of two kinds of nodes, those of the sources first; a name on both sides gets that of its column."""
+    n_sources = len(names[0])
+    for _, targets, _ in chunks:
+        targets += n_sources
+    if not set(names[0]).isdisjoint(names[1]):
+        names = [[f"{column}:{name}" for name in side] for column, side in zip(layout.names, names, strict=True)]
+    nodes = names[0] + names[1]
+    one, other = layout.names
+    remark = (
+        f"bipartite: the nodes of {one!r} are 0 to {n_sources - 1}, those of {other!r} {n_sources} to {len(nodes) - 1}"
+    )
+    return Edges(path, len(nodes), chunks, nodes=nodes, remarks=[remark])
+
+
+def _is_padded(end: str) -> bool:
+    return len(end) > 1 and end.startswith("0")
+
+
+def _weight(field: bytes, path: str, line: Callable[[], int]) -> float:
+    """The number that a whole field is, white space at its ends aside."""
+    try:
+        if b"_" in field:
+            raise ValueError
+        return float(field)
+    except ValueError:
+        expected = "a number with a decimal point" if b"," in field else "a number"
+        raise GraphFormatError(f"the weight is {quote(field.strip())!r}, expected {expected}", path, line()) from None

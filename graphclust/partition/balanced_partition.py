@@ -1,0 +1,178 @@
+"""balanced_partition: k parts of equal size with the smallest edge cut, for matrices and meshes to be distributed."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+
+from graphclust.checks import Seed, as_choice, as_number, as_seeded, as_whole_number
+from graphclust.compiled.graphs.levels import Goal
+from graphclust.compiled.graphs.objective import PLAIN, Objective
+from graphclust.engine.balanced import EFFORTS, improve_parts, partition_balanced
+from graphclust.engine.bounds import (
+    NO_ROOM,
+    NodeWeight,
+    as_sizes,
+    most_of_equal_parts,
+    question_share,
+    weights_in_words,
+)
+from graphclust.engine.levels import run_on, with_sizes_as_masses, with_sums
+from graphclust.errors import GraphWarning, ParameterError
+from graphclust.graph.container import Graph, GraphLike
+from graphclust.graph.node_order import in_order, in_rows, listing_order, node_order
+from graphclust.literals import Effort
+from graphclust.objective.objective import weigh
+from graphclust.partition.options import graph_settings
+from graphclust.progress import ProgressLike, as_progress
+from graphclust.results.clustering import Clustering
+from graphclust.results.from_labels import clustering_of, graph_to_cluster
+
+__all__ = ["balanced_partition"]
+
+IMBALANCE = 0.03  # by default, as in METIS
+NO_SUGGESTION = (
+    "a small edge cut suggests none: what the parts are for does, such as the processors, or coreset_sc(G, "
+    "max_imbalance=0.1) takes the number that the graph shows"
+)
+# The warning, where the gate has nothing else to say: here isolated nodes have parts as all others.
+ISOLATED_ALONE = r"(?:(?s:.*): )?[\d,]+ isolated nodes? ha(s|ve) no edge: label -1 where k is given$"
+
+
+def balanced_partition(
+    G: GraphLike,
+    k: int,
+    *,
+    max_imbalance: float = IMBALANCE,
+    node_weight: NodeWeight = None,
+    effort: Effort = "normal",
+    weight: str | None = "weight",
+    symmetrize: str | None = None,
+    time_budget: float | None = None,
+    rng: Seed = None,
+    progress: ProgressLike = None,
+) -> Clustering:
+    """Partition a graph into exactly k parts of about equal size, cutting edges of the least weight.
+
+    G : networkx.Graph, SciPy sparse matrix or array, square ndarray, path of a graph file, or Graph; undirected,
+        weights >= 0. See `as_graph` for `weight`, `symmetrize` and what is assumed or repaired.
+    k : number of parts, 1 <= k <= n_nodes; every part has a node. None is refused: a small edge cut suggests none.
+    max_imbalance : >= 0. No part holds more than (1 + max_imbalance) times the average one, rounded up: 0.03 is three
+        per cent, as METIS's ufactor=30 and KaHIP's imbalance of 3. A GraphWarning questions more than 1.
+    node_weight : of each node, > 0, which that bound then counts: an array of shape (n_nodes,), a mapping or a pandas
+        Series by the nodes' names, or the name of a node attribute of a networkx.Graph or igraph.Graph. By default each
+        node weighs what its METIS file says, else 1.
+    effort : "low", "normal" (default), which takes two to three times as long, or "high", which takes several times as
+        long again; each for a cut smaller by about a percent.
+    time_budget : seconds, > 0. They are used to the end while anything is gained, whatever the effort; a first
+        partition is always made.
+    rng : None, a seed or a numpy Generator; the same seed gives the same labels for any number of threads, unless there
+        is a time budget.
+    progress : True for a bar where there is a terminal, or a function `progress(stage, done, total)`; an exception it
+        raises stops the work. Ctrl-C raises `Interrupted`, whose `best` is a Clustering, once there is one.
+
+    Returns a `Clustering` in which every node, isolated ones too, has a part; see its `edge_cut`, `imbalance`,
+    `n_boundary_nodes`, `communication_volume` and `permutation()`.
+
+    Raises ParameterError (k, max_imbalance or effort out of range, node weights that do not fit into the parts),
+    TypeError (of the wrong type), GraphValidationError (no graph to partition, wrong weights).
+
+    Source: the method is that of `graphclust.engine.balanced`.
+
+    >>> import networkx as nx
+    >>> parts = balanced_partition(nx.grid_2d_graph(6, 6), 4, max_imbalance=0, rng=0)
+    >>> parts.sizes.tolist(), parts.edge_cut
+    ([9, 9, 9, 9], 12.0)
+    """
+    (rng, seed), progress = as_seeded(rng), as_progress(progress, time_budget)
+    k = as_whole_number(k, "k", at_least=1, if_none=NO_SUGGESTION)
+    max_imbalance = as_number(max_imbalance, "max_imbalance", at_least=0.0)
+    effort = as_choice(effort, "effort", tuple(EFFORTS))
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", ISOLATED_ALONE, GraphWarning)
+        graph = graph_to_cluster(G, k, weight, symmetrize, progress)
+    order = node_order(graph)
+    ordered = in_order(graph, order)
+    progress.watch(ordered)
+    size = as_sizes(G, graph, node_weight)
+    remarks = [said for said in graph.remarks if "isolated node" not in said]
+    question_share(size, k, max_imbalance)
+    most = most_of_equal_parts(size[order], k, max_imbalance)
+    _refuse_heavy_nodes(size, k, most, max_imbalance)
+    parameters: dict[str, Any] = {"max_imbalance": max_imbalance, "effort": effort}
+    if (said := weights_in_words(node_weight, graph)) is not None:
+        parameters["node_weight"] = said
+    parameters |= graph_settings(weight, symmetrize, time_budget)
+
+    def clustering_with(labels: np.ndarray, said: list[str]) -> Clustering:
+        account: dict[str, Any] = {"objective": "edge_cut", "parameters": parameters, "seed": seed}
+        account |= {"entries_read": progress.entries_read, "node_sizes": None if (size == 1.0).all() else size}
+        found = in_rows(labels.astype(np.int64), order)
+        return clustering_of(graph, k, found, said, progress, order=listing_order(graph), **account)
+
+    def best_so_far(labels: np.ndarray) -> Clustering:
+        return clustering_with(labels, [*remarks, "interrupted: these are the best parts so far"])
+
+    with progress.interruptible(best_so_far), progress.stage("partition"):
+        chosen = EFFORTS[effort] if time_budget is None else EFFORTS["high"]._replace(children=np.inf)
+        run = with_sizes_as_masses(run_on(weigh(ordered, "edge_cut"), rng, progress), size[order])
+        goal = Goal(Objective(PLAIN, 0.0, ordered.total_volume / ordered.n_nodes), k, 0.0, most)
+        found, is_within = partition_balanced(run.finest, goal, chosen, run)
+    if not is_within:
+        raise ParameterError(
+            f"max_imbalance={max_imbalance}: {NO_ROOM}; {_describe_sure_bound(size, k)} is sure to do, or fewer parts"
+        )
+    return clustering_with(found.labels, remarks)
+
+
+def refine_parts(graph: Graph, labels: np.ndarray, max_cycles: int, rng: Seed = None) -> np.ndarray:
+    """Labels of parts with as many nodes each, which cut no more than those given and usually less.
+
+    labels : 0..k-1, all used, shape (n,). max_cycles : V-cycles; the first that gains nothing is the last.
+
+    >>> from graphclust import as_graph
+    >>> path = as_graph(np.diag(np.ones(5), 1) + np.diag(np.ones(5), -1))
+    >>> refine_parts(path, np.array([0, 1, 0, 1, 0, 1]), 10, rng=0).tolist()
+    [0, 0, 0, 1, 1, 1]
+    """
+    k, order = int(labels.max()) + 1, node_order(graph)
+    run = with_sizes_as_masses(run_on(weigh(in_order(graph, order), "edge_cut"), rng), np.ones(graph.n_nodes))
+    found = with_sums(run.finest, labels[order].astype(np.int32), k, run)
+    return in_rows(improve_parts(run.finest, found, max_cycles, run).labels, order)
+
+
+def edge_cut_partition(G: GraphLike, k: int | None, **options: Any) -> Clustering:
+    """`balanced_partition` with the options of `coreset_sc`, of which None stands for not given.
+
+    ParameterError for any other option than max_imbalance, node_weight and effort: the objective has no more.
+    """
+    if k is None:
+        raise ParameterError(f"k was not given, expected the number of parts; {NO_SUGGESTION}")
+    taken = ("max_imbalance", "node_weight", "effort", "weight", "symmetrize", "time_budget", "rng", "progress")
+    method, _ = options.pop("method"), options.pop("objective")
+    for name, value in (({} if method == "auto" else {"method": method}) | options).items():
+        if name not in taken and value is not None:
+            instead = "bound the parts by max_imbalance" if name in ("min_size", "max_size") else "leave it out"
+            raise ParameterError(
+                f"{name}={value!r} is not an option of objective 'edge_cut', which has max_imbalance, node_weight and "
+                f"effort; {instead}, or take another objective"
+            )
+    given = {name: options[name] for name in taken if name == "weight" or options[name] is not None}
+    return balanced_partition(G, k, **given)
+
+
+def _describe_sure_bound(size: np.ndarray, k: int) -> str:
+    """An imbalance that some partition keeps: any node fits into the part that holds least."""
+    return f"max_imbalance >= {np.ceil(100.0 * size.max() / (size.sum() / k)) / 100.0:.12g}"
+
+
+def _refuse_heavy_nodes(size: np.ndarray, k: int, most: float, max_imbalance: float) -> None:
+    """ParameterError where one node holds more than a part may."""
+    if size.max() > most:
+        needed = np.ceil(1000.0 * (size.max() * k / size.sum() - 1.0)) / 1000.0
+        raise ParameterError(
+            f"node_weight[{int(size.argmax())}] is {size.max():.12g}, but with max_imbalance={max_imbalance} and k={k} "
+            f"a part holds at most {most:.12g}; expected max_imbalance >= {needed:.12g}, or fewer parts"
+        )

@@ -1,0 +1,131 @@
+"""The bounds that an exact assignment keeps between iterations, one for each group of centroids.
+
+Memory: for each point an upper and a lower bound (float64) and one lower bound a group (float32). A group is one
+centroid, or about 48 where the points have few features, or more where the bounds would take more than a gibibyte.
+Dense points whose features are bytes, or nearly so, are kept as bytes too: a quarter of what they take as float32.
+Points far beyond the range of float32 are copied and compared times a power of two, which changes no label.
+"""
+
+import numpy as np
+
+from graphclust.compiled.points.bounded_assignment import Bounds, Drift, Entering, Groups, add_movement
+from graphclust.compiled.points.quantized_points import tighten_bounds
+from graphclust.compiled.runtime.blocks import row_blocks, run_in_blocks
+from graphclust.float_scaling import exponent_beyond, largest_size, times_power_of_two
+from graphclust.points.k_means.points import DensePoints, Points, point_blocks, sq_lengths
+from graphclust.points.k_means.quantized_points import RoundedPoints
+
+_MOST_BYTES = 1 << 30
+_ROWS_MULTIPLIED = 1024
+# How much of a distance rounding to bytes may change: from about one part in a hundred on it cost more than it saved.
+_LARGEST_ERROR = 0.005
+# Of the largest number: bounds on distances 1e-8 times as long, and sums of 1e8 movements, are far inside float32.
+_SMALLEST, _LARGEST = 1e-20, 1e28
+
+
+class BoundedAssignment:
+    """Labels of points by nearest centroid, and the bounds that make the next assignment cheap.
+
+    order : the points, by row; labels and bounds are by position in it. The first n_positions can be assigned alone.
+    """
+
+    def __init__(
+        self, points: Points, centroids: np.ndarray, order: np.ndarray | None = None, most_groups: int | None = None
+    ):
+        k = len(centroids)
+        self.exponent = -exponent_beyond(max(points.largest, largest_size(centroids)), _SMALLEST, _LARGEST)
+        self.points = points if self.exponent == 0 else points.scale_by(self.exponent)
+        self.centroids = centroids
+        self.order = np.arange(points.n) if order is None else order
+        n = len(self.order)
+        self.loop, n_groups = points.assignment(k)
+        n_groups = max(1, min(n_groups, most_groups or k, _MOST_BYTES // (4 * n)))
+        self.groups = groups_of(group_centroids(self.scaled_centroids, n_groups))
+        n_groups = len(self.groups.starts) - 1
+        self.against = self.points.against(self.scaled_centroids)
+        self.moved = np.zeros(k)
+        self.group_drift = np.zeros(n_groups + 1)
+        self.drift = Drift(np.zeros(k), np.zeros(n_groups + 1, np.float32), np.array([points.rounding, 0.0]))
+        self.n_bounded = 0
+        self.labels = np.full(n, -1)
+        group_lower = np.zeros((n, n_groups), np.float32)
+        self.bounds = Bounds(self.order, self.labels, np.zeros(n), np.zeros(n), group_lower)
+        rounds = points.enter_loop is not None and 1 < k == n_groups
+        self.rounded = RoundedPoints(n, points.d) if rounds else None
+
+    @property
+    def scaled_centroids(self) -> np.ndarray:
+        """The centroids on the scale of `points`."""
+        return self.centroids if self.exponent == 0 else times_power_of_two(self.centroids, self.exponent)
+
+    def assign(self, n_positions: int | None = None) -> np.ndarray:
+        """The label of each point, exact; a view that the next call changes."""
+        n_positions = len(self.order) if n_positions is None else n_positions
+        groups, drift, bounds = self.groups, self.drift, self.bounds
+        each_is_a_group = len(groups.starts) > len(self.centroids)
+        movers = self.points.movers(self.scaled_centroids, self.moved if each_is_a_group else np.zeros(len(self.moved)))
+        n_bounded = min(self.n_bounded, n_positions) if self.points.enter_loop is not None else n_positions
+        boundaries = point_blocks(n_bounded, len(self.centroids) * self.points.work)
+        if self.rounded is not None and n_bounded > 0:
+            run_in_blocks(tighten_bounds, boundaries, *self.rounded.against(self.scaled_centroids), drift, bounds)
+        if n_bounded < n_positions:
+            self._enter(n_bounded, n_positions)
+        run_in_blocks(self.loop, boundaries, self.against, *movers, groups, drift, bounds)
+        return self.labels[:n_positions]
+
+    def _enter(self, first: int, last: int) -> None:
+        """Label positions first to last - 1, which have no bounds yet."""
+        centroids = self.scaled_centroids
+        sq_norms = sq_lengths(centroids)
+        if self.rounded is not None and first == 0:
+            self.rounded.choose_steps(self.points.values, self.order[:last])
+        for start in range(first, last, _ROWS_MULTIPLIED):
+            stop = min(start + _ROWS_MULTIPLIED, last)
+            rows = self.points.rows_at_once(self.order[start:stop])  # type: ignore[union-attr]  # dense ones only
+            products = rows @ centroids.T
+            boundaries = start + row_blocks(stop - start, _ROWS_MULTIPLIED // 4)
+            entering = Entering(rows, centroids, products, sq_norms, start)
+            run_in_blocks(self.points.enter_loop, boundaries, entering, self.groups, self.drift, self.bounds)
+            if self.rounded is not None:
+                self.rounded.enter(rows, start)
+                errors, distances = self.rounded.points.errors[:stop], self.bounds.upper[:stop]
+                if start == 0 and errors.mean() > _LARGEST_ERROR * distances.mean():
+                    self.rounded = None
+        self.n_bounded = last
+
+    def move(self, centroids: np.ndarray, moved: np.ndarray | None = None) -> np.ndarray:
+        """Go on with these centroids; returns how far each one moved, which need not be computed if it is known."""
+        if moved is None:
+            moved = np.sqrt(((centroids.astype(np.float64) - self.centroids) ** 2).sum(axis=1))
+        self.centroids, self.moved = centroids, np.ldexp(moved, self.exponent)
+        self.against = self.points.renew(self.against, self.scaled_centroids, self.moved)
+        add_movement(self.moved, self.groups, self.group_drift, self.drift)
+        return moved
+
+
+def groups_of(group: np.ndarray) -> Groups:
+    """Centroids by group (k,), none of which is empty."""
+    if not group.any():  # as below, sooner
+        return Groups(np.arange(len(group)), np.array([0, len(group)]), group)
+    return Groups(np.argsort(group, kind="stable"), np.append(0, np.cumsum(np.bincount(group))), group)
+
+
+def assign_once(points: Points, centroids: np.ndarray) -> np.ndarray:
+    """The label of each point by nearest centroid, ties to the lowest, with no bounds worth keeping."""
+    return BoundedAssignment(points, centroids, most_groups=1).assign()
+
+
+def group_centroids(centroids: np.ndarray, n_groups: int) -> np.ndarray:
+    """Group of each centroid, none empty: a few rounds of k-means on the centroids, from the first n_groups."""
+    if n_groups == 1:
+        return np.zeros(len(centroids), np.int64)
+    if n_groups == len(centroids):
+        return np.arange(n_groups)
+    middle = centroids[:n_groups].copy()
+    for _ in range(5):
+        labels = assign_once(DensePoints(centroids), middle)
+        sizes = np.bincount(labels, minlength=n_groups)
+        sums = np.zeros_like(middle)
+        np.add.at(sums, labels, centroids)
+        middle = np.where(sizes[:, None] > 0, sums / np.maximum(sizes, 1)[:, None].astype(middle.dtype), middle)
+    return np.unique(labels, return_inverse=True)[1]

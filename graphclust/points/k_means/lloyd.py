@@ -1,0 +1,88 @@
+"""Exact weighted k-means by Lloyd's iteration (Lloyd 1982), seeded and the same bit for bit on any number of threads.
+
+Assignment and update alternate until no label changes: each point is then nearest to its own centroid, and each
+centroid is the mean of its points. No decision depends on a BLAS result.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy.typing as npt
+
+from graphclust.checks import Seed, as_generator, as_number, as_whole_number
+from graphclust.errors import warn_caller
+from graphclust.points.k_means.energy_curve import ValidationCurve
+from graphclust.points.k_means.initialization import initial_centroids
+from graphclust.points.k_means.lloyd_iteration import KMeansResult, lloyd
+from graphclust.points.k_means.points import as_cluster_count, as_point_weights, as_points_to_cluster
+from graphclust.points.k_means.seeding import warn_if_fewer
+from graphclust.progress import ProgressLike, as_progress
+
+
+def kmeans(
+    X: Any,
+    k: int,
+    *,
+    sample_weight: npt.ArrayLike | None = None,
+    init: Any = "k-means++",
+    n_init: int = 1,
+    max_iter: int = 300,
+    tol: float = 0.0,
+    validation: Any = None,
+    rng: Seed = None,
+    progress: ProgressLike = None,
+) -> KMeansResult:
+    """Cluster points into k parts of low inertia; the best of `n_init` runs of Lloyd's iteration.
+
+    X : points, shape (n, d), dense or SciPy sparse, float32 or float64 (other numbers become float64).
+    sample_weight : weights >= 0, shape (n,). A point of weight 2 counts as two; one of weight 0 only gets a label.
+    init : "k-means++", "greedy k-means++", "k-means||", "random" (distinct points by weight) or centroids (k, d).
+    n_init : runs, of which the one of least inertia is kept; from given centroids there is one.
+    tol : 0 stops when no label changes, a fixed point; otherwise also when the centroids' summed squared
+        movement is at most tol times the mean variance of a feature.
+
+    validation : points, or a function of the centroids: the result's `validation` holds seconds and energy by update.
+
+    A cluster that loses its last weighted point is moved to the point with the largest w |x - its mean|^2. Where
+    fewer than k distinct points have a positive weight, a ConvergenceWarning says so and fewer clusters are made.
+    The same `rng` seed gives the same result, bit for bit, on any number of threads.
+
+    Memory beside the points: for each of them 4 k bytes of bounds (a gibibyte in all at most), a few hundred for labels
+    and sums, and d more where dense features are bytes or nearly so, as in images.
+
+    Raises GraphValidationError, ParameterError or TypeError for data, weights or parameters that cannot be used.
+
+    Source: Lloyd 1982, "Least squares quantization in PCM"; bounds in the manner of Elkan 2003 and Newling & Fleuret
+    2016, Algorithm 1, which spare distances and change no label.
+
+    >>> result = kmeans([[0.0], [1.0], [10.0], [11.0]], 2, rng=1)
+    >>> result.inertia, sorted(result.centroids.ravel().tolist())
+    (1.0, [0.5, 10.5])
+    """
+    rng = as_generator(rng)
+    points = as_points_to_cluster(X)
+    k = as_cluster_count(k, points.n)
+    weights = as_point_weights(sample_weight, points)
+    n_init = as_whole_number(n_init, "n_init", at_least=1)
+    max_iter = as_whole_number(max_iter, "max_iter", at_least=1)
+    tol = as_number(tol, "tol", at_least=0.0)
+    progress = as_progress(progress)
+    if n_init > 1 and not isinstance(init, str):
+        warn_caller(f"n_init={n_init} with centroids as init: one run is made, as all would be alike", RuntimeWarning)
+    best: KMeansResult | None = None
+    with progress.interruptible(lambda running: _better(best, running)):
+        for _ in range(n_init if isinstance(init, str) else 1):
+            if best is not None and progress.out_of_time():
+                break
+            start = initial_centroids(points, weights, k, init, rng, progress)
+            result = lloyd(points, weights, start, max_iter, tol, ValidationCurve(validation, points.d), progress)
+            best = _better(best, result)
+    assert best is not None
+    warn_if_fewer(len(best.centroids), k)
+    return best
+
+
+def _better(one: KMeansResult | None, other: KMeansResult) -> KMeansResult:
+    """The one of lower inertia, the first where they are equal."""
+    return other if one is None or other.inertia < one.inertia else one

@@ -1,0 +1,155 @@
+"""Lloyd's iteration: on all points, or on a batch that doubles until it holds them all."""
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from graphclust.errors import GraphValidationError
+from graphclust.points.k_means.bounds import BoundedAssignment, assign_once
+from graphclust.points.k_means.centroid_update import inertia_of, update_centroids
+from graphclust.points.k_means.energy_curve import ValidationCurve
+from graphclust.points.k_means.points import Points, as_points
+from graphclust.points.k_means.running_sums import Tally
+from graphclust.progress import Progress
+
+
+@dataclass(frozen=True, eq=False)
+class KMeansResult:
+    """What k-means found.
+
+    centroids : shape (k', d), k' <= k, of the data's dtype; each has a point of positive weight nearest to it.
+    labels : index of the nearest centroid of each point, ties to the lowest, shape (n,), int64.
+    inertia : sum of w_i |x_i - its centroid|^2.
+    n_iter : updates of the centroids that were made.
+    history : mean of w |x - its cluster's mean|^2 at each update, shape (n_iter,); it never rises on all points.
+    validation : seconds and energy at the start and after each update, shape (n_iter + 1, 2); None if not asked for.
+    converged : whether it ended because an assignment of all points changed no label; False for mini-batches.
+    """
+
+    centroids: np.ndarray
+    labels: np.ndarray
+    inertia: float
+    n_iter: int
+    history: np.ndarray
+    validation: np.ndarray | None = None
+    converged: bool = False
+
+    def __repr__(self) -> str:
+        k, d = self.centroids.shape
+        inertia = f"inertia={self.inertia:.6g}, n_iter={self.n_iter}"
+        return f"{type(self).__name__}(k={k}, n={len(self.labels)}, d={d}, {inertia})"
+
+    def predict(self, X: Any) -> np.ndarray:
+        """Index of the nearest centroid of each point, new or old, ties to the lowest; shape (m,), int64.
+
+        X : points, shape (m, d), dense or SciPy sparse. Those that were clustered get the labels they have.
+
+        Raises GraphValidationError or TypeError for points that cannot be used or have another number of features.
+
+        >>> from graphclust import kmeans
+        >>> kmeans([[0.0], [1.0], [10.0]], 2, init=[[0.0], [9.0]]).predict([[8.0], [2.0]])
+        array([1, 0])
+        """
+        points = as_points(X)
+        if points.d != self.centroids.shape[1]:
+            raise GraphValidationError(f"X has {points.d} features, expected {self.centroids.shape[1]} as clustered")
+        return self._nearest(points)
+
+    def _nearest(self, points: Points) -> np.ndarray:
+        return assign_once(points, np.ascontiguousarray(self.centroids, dtype=points.dtype))
+
+
+def lloyd(
+    points: Points,
+    weights: np.ndarray,
+    centroids: np.ndarray,
+    max_iter: int,
+    tol: float,
+    curve: ValidationCurve,
+    progress: Progress,
+) -> KMeansResult:
+    """Lloyd's iteration from the given centroids, to a fixed point, to `tol` or for `max_iter` updates."""
+    order = np.arange(points.n)
+    return grow_batch(points, weights, centroids, order, points.n, np.inf, max_iter, tol, curve, progress)
+
+
+def grow_batch(
+    points: Points,
+    weights: np.ndarray,
+    centroids: np.ndarray,
+    order: np.ndarray,
+    batch_size: int,
+    rho: float,
+    max_iter: int,
+    tol: float,
+    curve: ValidationCurve,
+    progress: Progress,
+) -> KMeansResult:
+    """Lloyd's iteration on the first points in `order`, twice as many whenever the centroids have settled on those.
+
+    They have when each centroid's standard error is more than `rho` times its last movement, or it has not moved: that
+    of copies of one point has no standard error either. Sums are kept up to date by the points whose label changed; at
+    the end they are taken afresh, so that the end is a fixed point.
+    """
+    k = len(centroids)
+    bounds = BoundedAssignment(points, centroids, order)
+    tally = Tally(points, order, weights[order], k, batch_size)
+    history: list[float] = []
+    labels = np.empty(points.n, np.int64)
+    n_rows = batch_size
+    settled = converged = False
+    curve.record(centroids)
+
+    def so_far() -> KMeansResult:
+        return result_of_labels(
+            points, weights, bounds.centroids, assign_once(points, bounds.centroids), history, curve
+        )
+
+    progress.offer(so_far)
+    while True:
+        whole = tally.n_rows == points.n
+        changed = tally.update(bounds.assign(n_rows))
+        if settled or len(history) == max_iter or (history and progress.out_of_time()):
+            labels[order] = bounds.assign()
+            break
+        final = whole and not changed
+        centroids, moved = tally.renew(bounds.centroids)
+        if final or (n_rows == points.n and (tally.counts == 0).any()):
+            labels[order] = bounds.labels
+            centroids, _ = update_centroids(points, weights, labels, k)
+            if len(centroids) < k:
+                return lloyd(points, weights, centroids, max_iter, tol, curve, progress)
+            tally.recount(labels[order])
+            tally.renew(centroids)
+            moved = bounds.move(centroids)
+            if final and np.array_equal(bounds.assign(), labels[order]):
+                converged = True
+                break
+        else:
+            bounds.move(centroids, moved)
+        history.append(float(tally.sq_errors.sum() / tally.masses.sum()))
+        curve.record(centroids)
+        progress.step(len(history), max_iter)
+        if n_rows == points.n:
+            settled = tol > 0.0 and (moved**2).sum() <= tol * tally.variance() / points.d
+        elif ((moved == 0.0) | (tally.standard_errors(moved) > rho * moved)).all():
+            n_rows = min(2 * n_rows, points.n)
+    return replace(result_of_labels(points, weights, bounds.centroids, labels, history, curve), converged=converged)
+
+
+def result_of_labels(
+    points: Points,
+    weights: np.ndarray,
+    centroids: np.ndarray,
+    labels: np.ndarray,
+    history: list[float],
+    curve: ValidationCurve,
+) -> KMeansResult:
+    """The result for labels that are nearest to these centroids; a centroid without weighted points is left out."""
+    occupied = np.bincount(labels, weights, minlength=len(centroids)) > 0.0
+    if not occupied.all():
+        centroids = np.ascontiguousarray(centroids[occupied])
+        labels = assign_once(points, centroids)
+    inertia = inertia_of(points, weights, centroids, labels)
+    return KMeansResult(centroids, labels, inertia, len(history), np.array(history), curve.table())

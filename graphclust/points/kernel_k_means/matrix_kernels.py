@@ -1,0 +1,257 @@
+"""Kernels that are matrices: dense, sparse, of a graph (Dhillon, Guan & Kulis 2007), heat on a graph (Chung 1997)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from scipy.special import ive
+
+from graphclust.checks import Seed, as_array, as_number
+from graphclust.compiled.points.kernel_entries import gather_entries
+from graphclust.errors import GraphValidationError
+from graphclust.graph.container import GraphLike
+from graphclust.graph.matrices import as_checked_csr
+from graphclust.io.graph_input import as_graph
+from graphclust.objective.kernel import NormalizedCutKernel
+from graphclust.points.kernel_k_means.kernel import Kernel, Rows
+from graphclust.points.neighbors.graphs import knn_graph
+from graphclust.progress import Progress
+
+__all__ = ["DenseKernel", "GraphKernel", "HeatKernel", "SparseKernel", "nearest_neighbor_kernel"]
+
+_SYMMETRIC = 1e-8  # relative to the largest entry
+_HEAT_COLUMNS = 256
+_HEAT_DENSE = 10_000  # nodes up to which all columns are kept
+
+
+class DenseKernel(Kernel):
+    """A symmetric matrix K, shape (n, n), float32 or float64; it need not be positive semi-definite.
+
+    Raises GraphValidationError for a matrix that is not square, symmetric and finite, TypeError for no numbers.
+
+    >>> DenseKernel([[2.0, 1.0], [1.0, 3.0]]).diagonal
+    array([2., 3.])
+    """
+
+    def __init__(self, K: Any):
+        array = as_array(K, "K")
+        if array.dtype.kind not in "biuf":
+            raise TypeError(f"K is {type(K).__name__} of dtype {array.dtype}, expected a matrix of real numbers")
+        _check_square(array.shape)
+        self.K: np.ndarray = np.ascontiguousarray(array, dtype=np.float32 if array.dtype == np.float32 else np.float64)
+        self.n, self.dtype = len(self.K), self.K.dtype
+        largest = max(abs(float(self.K.max())), abs(float(self.K.min())))
+        if not np.isfinite(largest):
+            raise GraphValidationError(f"K holds {largest}, expected finite numbers")
+        rows = max(1, (1 << 22) // self.n)
+        for first in range(0, self.n, rows):
+            asymmetry = np.abs(self.K[first : first + rows] - self.K[:, first : first + rows].T).max()
+            _check_symmetric(asymmetry, largest, 64 * float(np.finfo(self.dtype).eps))
+        self.diagonal = self.K.diagonal().astype(np.float64)
+
+    def block(self, rows: Rows, columns: Rows) -> np.ndarray:
+        """As for every kernel."""
+        if isinstance(rows, slice) or isinstance(columns, slice):
+            return self.K[rows, columns]
+        return self.K[rows[:, None], columns]
+
+    def against(self, Y: Any, columns: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Y : k(y, x) for every point x, shape (m, n). What k(y, y) is remains unknown, and is given as 0."""
+        return _as_rows(Y, self.n, columns)
+
+
+class SparseKernel(Kernel):
+    """A symmetric SciPy sparse matrix K, shape (n, n); a missing entry is 0.
+
+    weights : of the points, shape (n,), where K prescribes them: those of weight 0 are no points, and get label -1.
+
+    Raises GraphValidationError for a matrix that is not square, symmetric and finite, TypeError for no sparse matrix.
+
+    >>> SparseKernel(sparse.csr_array([[2.0, 1.0], [1.0, 0.0]])).block(np.array([1]), np.array([0, 1, 0]))
+    array([[1., 0., 1.]])
+    """
+
+    def __init__(self, K: Any, weights: np.ndarray | None = None):
+        if not sparse.issparse(K):
+            raise TypeError(f"K is a {type(K).__name__}, expected a SciPy sparse matrix")
+        _check_square(K.shape)
+        self.K = as_checked_csr(K, "K").astype(np.float64, copy=False)
+        if not self.K.has_canonical_format:
+            self.K = self.K.copy()  # of a caller's matrix nothing is changed
+            self.K.sum_duplicates()
+        if not np.isfinite(self.K.data).all():
+            raise GraphValidationError("K holds numbers that are not finite, expected finite numbers")
+        if self.K.nnz:
+            _check_symmetric(abs(self.K - self.K.T).max(), np.abs(self.K.data).max())
+        self.n, self.weights = self.K.shape[0], weights
+        self.diagonal = self.K.diagonal()
+        self._arrays = self.K.indptr.astype(np.int64), self.K.indices.astype(np.int32), self.K.data
+
+    def block(self, rows: Rows, columns: Rows) -> np.ndarray:
+        """As for every kernel; nothing of size n is made unless a slice of that size is asked for."""
+        rows = np.arange(*rows.indices(self.n)) if isinstance(rows, slice) else rows
+        columns = np.arange(*columns.indices(self.n)) if isinstance(columns, slice) else columns
+        distinct, positions = np.unique(columns, return_inverse=True)
+        found = np.zeros((len(rows), len(distinct)))
+        gather_entries(*self._arrays, np.asarray(rows, np.int64), distinct, found)
+        return found if len(distinct) == len(columns) and np.array_equal(distinct, columns) else found[:, positions]
+
+    def against(self, Y: Any, columns: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """As for a dense matrix; Y may be sparse."""
+        return _as_rows(Y, self.n, columns)
+
+    def add_sums(
+        self, votes: sparse.csc_array, rows: np.ndarray, columns: Rows, sums: np.ndarray, progress: Progress
+    ) -> None:
+        """As for every kernel; for all columns in time proportional to the entries of the rows."""
+        if not isinstance(columns, slice) or sums.shape[1] < self.n:
+            super().add_sums(votes, rows, columns, sums, progress)
+            return
+        added = (votes @ self.K[rows]).tocoo()
+        sums[added.row, added.col] += added.data
+        progress.step(1, 1)
+
+
+class GraphKernel(SparseKernel):
+    """K = D^-1 A D^-1 with the degrees D as weights: kernel k-means then minimizes the normalized cut.
+
+    G, loops, weight and errors : see `NormalizedCutKernel.of`. Isolated nodes are no points.
+
+    Raises what `as_graph` and `NormalizedCutKernel.of` raise.
+
+    Source: Dhillon, Guan & Kulis 2007, "Weighted graph cuts without eigenvectors", section 3.
+
+    >>> import networkx as nx
+    >>> kernel = GraphKernel(nx.path_graph(3))
+    >>> kernel.weights, kernel.diagonal.round(4)
+    (array([2., 3., 2.]), array([0.25  , 0.1111, 0.25  ]))
+    """
+
+    def __init__(self, G: GraphLike, loops: str = "implied", *, weight: str | None = "weight"):
+        self.normalized = NormalizedCutKernel.of(G, loops, weight=weight)
+        adjacency = self.normalized.graph.to_scipy()
+        degrees = self.normalized.degrees
+        inverse = sparse.diags_array(np.divide(1.0, degrees, out=np.zeros(len(degrees)), where=degrees > 0))
+        K = inverse @ adjacency @ inverse
+        missing = sparse.diags_array(self.normalized.self_affinity - K.diagonal())
+        super().__init__(sparse.csr_array(K + missing), degrees)
+
+
+class HeatKernel(Kernel):
+    """exp(-t L), L = I - D^-1/2 A D^-1/2, of a graph; t > 0.
+
+    G, weight and errors : see `as_graph`.
+
+    Up to 10,000 nodes the matrix is kept, dense; above that, columns are computed whenever entries are asked for, in
+    time proportional to the graph's entries and memory proportional to n each.
+
+    Raises what `as_graph` raises, ParameterError or TypeError for a `t` that is no positive number.
+
+    Jourdan & Schwartzman 2024 print exp(-t D^-1/2 A D^-1/2), under which the most similar nodes are the farthest apart;
+    this is Chung's kernel instead, e^-t exp(t D^-1/2 A D^-1/2).
+
+    Source: Chung 1997, "Spectral graph theory", chapter 10; computed by the Chebyshev expansion of the exponential,
+    exp(-t L) = e^-t (I_0(t) + 2 sum over d >= 1 of I_d(t) T_d(I - L)), I_d modified Bessel functions and T_d Chebyshev
+    polynomials (Tal-Ezer & Kosloff 1984), in about 9 sqrt(t) products with the graph.
+
+    >>> import networkx as nx
+    >>> HeatKernel(nx.path_graph(2), 1.0).block(slice(None), slice(None)).round(4)
+    array([[0.5677, 0.4323],
+           [0.4323, 0.5677]])
+    """
+
+    def __init__(self, G: GraphLike, t: float = 1.0, *, weight: str | None = "weight"):
+        graph = as_graph(G, weight=weight)
+        self.t = as_number(t, "t", above=0.0)
+        self.n = graph.n_nodes
+        scale = np.divide(1.0, np.sqrt(graph.degrees), out=np.zeros(self.n), where=graph.degrees > 0)
+        adjacency = sparse.diags_array(scale) @ graph.to_scipy() @ sparse.diags_array(scale)
+        self._one_less_laplacian = sparse.csr_array(adjacency)
+        self._coefficients = _heat_coefficients(self.t)
+        self._kept: DenseKernel | None = None
+        if self.n <= _HEAT_DENSE:
+            K = np.hstack([self._columns(np.arange(i, min(i + _HEAT_COLUMNS, self.n))) for i in self._starts()])
+            self._kept = DenseKernel((K + K.T) / 2)
+            self.diagonal = self._kept.diagonal
+        else:
+            self.diagonal = np.empty(self.n)
+            for i in self._starts():
+                chosen = np.arange(i, min(i + _HEAT_COLUMNS, self.n))
+                self.diagonal[chosen] = self._columns(chosen)[chosen, np.arange(len(chosen))]
+
+    def block(self, rows: Rows, columns: Rows) -> np.ndarray:
+        """As for every kernel."""
+        if self._kept is not None:
+            return self._kept.block(rows, columns)
+        if isinstance(rows, slice) or (not isinstance(columns, slice) and len(columns) < len(rows)):
+            return self._columns(columns)[rows]
+        return self._columns(rows)[columns].T
+
+    def _starts(self) -> range:
+        return range(0, self.n, _HEAT_COLUMNS)
+
+    def _columns(self, columns: Rows) -> np.ndarray:
+        """Columns of the heat kernel: a series of Chebyshev polynomials, applied to unit vectors."""
+        columns = np.arange(self.n)[columns]
+        ends = np.zeros((self.n, len(columns)))
+        ends[columns, np.arange(len(columns))] = 1.0
+        # The eigenvalues lie in [-1, 1], where the polynomials stay within [-1, 1], and the coefficients are positive
+        # and sum to 1: no rounding error is amplified.
+        before, polynomial = ends, self._one_less_laplacian @ ends
+        sums = self._coefficients[0] * ends
+        for coefficient in self._coefficients[1:]:
+            sums += coefficient * polynomial
+            before, polynomial = polynomial, 2.0 * (self._one_less_laplacian @ polynomial) - before
+        return sums
+
+
+def _heat_coefficients(t: float) -> np.ndarray:
+    """Of the Chebyshev expansion of exp(t (x - 1)) on [-1, 1], but for those that add less than rounding does."""
+    coefficients = 2.0 * ive(
+        np.arange(int(40 + 10 * np.sqrt(t))), t
+    )  # e^-t I_d(t); decreasing, soon like exp(-d^2 / 2t)
+    coefficients[0] /= 2.0
+    n_left_out = np.count_nonzero(np.cumsum(coefficients[::-1]) < np.finfo(np.float64).eps / 4.0)
+    return coefficients[: len(coefficients) - n_left_out]
+
+
+def nearest_neighbor_kernel(X: Any, n_neighbors: int = 10, *, method: str = "exact", rng: Seed = None) -> SparseKernel:
+    """D^-1 A D^-1 of the nearest-neighbor graph in which every point is also its own neighbor; all weigh alike.
+
+    X, n_neighbors, method, rng : see `knn_graph`; neighborhood of either counts.
+
+    Jourdan & Schwartzman 2024 do not say whether a point is its own neighbor; here it is, for without the diagonal
+    squared distances of neighbors would be negative.
+
+    Raises what `knn_graph` raises. Source: the k-nn kernel of Jourdan & Schwartzman 2024.
+
+    >>> nearest_neighbor_kernel([[0.0], [1.0], [5.0], [6.0]], 1).diagonal
+    array([0.25, 0.25, 0.25, 0.25])
+    """
+    neighbors = knn_graph(X, n_neighbors, method=method, rng=rng).to_scipy()
+    return SparseKernel(GraphKernel(neighbors + sparse.eye_array(neighbors.shape[0]), loops="given").K)
+
+
+def _as_rows(Y: Any, n: int, columns: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Some columns of the rows k(y, x), (m, n), of new points, and zeros for their k(y, y), which nobody knows."""
+    Y = as_checked_csr(Y, "Y") if sparse.issparse(Y) else as_array(Y, "Y").astype(np.float64, copy=False)
+    if Y.ndim != 2 or Y.shape[1] != n or not np.isfinite(Y.data if sparse.issparse(Y) else Y).all():
+        raise GraphValidationError(f"Y has shape {Y.shape}, expected finite numbers, shape (m, {n})")
+    some = Y[:, columns].toarray() if sparse.issparse(Y) else Y[:, columns]
+    return some, np.zeros(Y.shape[0])
+
+
+def _check_square(shape: tuple[int, ...]) -> None:
+    if len(shape) != 2 or shape[0] != shape[1] or shape[0] == 0:
+        raise GraphValidationError(
+            f"K has shape {shape}, expected (n, n), n >= 1; for points name a kernel other than 'precomputed'"
+        )
+
+
+def _check_symmetric(asymmetry: float, largest: float, rounding: float = 0.0) -> None:
+    if not asymmetry <= max(_SYMMETRIC, rounding) * largest:
+        raise GraphValidationError(
+            f"K is not symmetric: an entry and its mirror differ by {asymmetry:g}, expected K = K.T; pass (K + K.T) / 2"
+        )

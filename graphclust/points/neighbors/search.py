@@ -1,0 +1,310 @@
+"""The nearest neighbors of each point: exact by scikit-learn, approximate by Faiss.
+
+A library only proposes candidates, six more than are asked for; their distances are then computed again in float64, by
+one formula, and of candidates at the same distance the lower index comes first. So neighbors do not hang on the last
+bits of a matrix product. Which of more points at the last distance are candidates at all, as among many copies of one
+point, is the library's choice. The approximate search is the inverted file of Jégou, Douze and Schmid 2011: points are
+sorted into lists by their nearest of some 2 sqrt(n) centroids, and a point is compared with those of the few nearest
+lists.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from importlib.util import find_spec
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy import sparse
+from scipy.spatial.distance import cdist
+
+from graphclust.checks import Seed, as_choice, as_generator, as_whole_number
+from graphclust.compiled.runtime.blocks import row_blocks, run_in_blocks
+from graphclust.errors import GraphValidationError, ParameterError
+from graphclust.float_scaling import exponent_beyond, largest_size
+from graphclust.points.neighbors.metrics import (
+    as_metric,
+    as_points,
+    distances_to,
+    finish_distances,
+    of_unit_length,
+    on_one_scale,
+    width,
+)
+from graphclust.points.neighbors.precomputed import nearest_by_distances
+from graphclust.progress import Progress, ProgressLike, as_progress
+
+__all__ = ["nearest_neighbors"]
+
+METHODS = ("exact", "approximate", "auto")
+MUCH_WORK = 1 << 36  # multiplications above which "auto" is approximate
+SPARE = 6  # candidates beside those asked for
+_PRODUCTS = 1 << 36  # multiplications between two looks at the clock, a second or two
+_COMPARED = 1 << 17  # entries of candidates' vectors that a thread compares at a time: they stay in its cache
+_POINTS_PER_LIST = 50  # that the lists' centroids are trained on
+_SHARE = 1e-6  # of a squared distance: an error below that changes no neighbor worth the name
+_ONE_DIRECTION = 1e-30  # what rounding leaves of the squared distance between unit vectors of one direction
+_DISTANCES = 1 << 22  # from some queries to all points, that are held at a time
+
+
+def nearest_neighbors(
+    X: Any,
+    n_neighbors: int = 10,
+    *,
+    queries: Any = None,
+    metric: str = "euclidean",
+    method: str = "exact",
+    n_probes: int = 16,
+    rng: Seed = None,
+    progress: ProgressLike = None,
+) -> tuple[np.ndarray, np.ndarray]:
+    """The nearest neighbors of each point, itself left out, nearest first; or those of other points.
+
+    queries : points, shape (m, d), whose neighbors among X are wanted, up to all n; with metric="precomputed" their
+        distances to X, shape (m, n). By default the points X themselves.
+    Other arguments as in `knn_graph`. Returns indices into X, int64, and distances, float64, both of shape
+    (n, n_neighbors), or (m, n_neighbors) for queries.
+
+    Among neighbors at the same distance the lower index comes first. At the last place the lowest indices are taken
+    where no more than n_neighbors + 6 points are as near as that; where more are, the library chooses among them.
+    Powers of two as factors of all points change no neighbor of the exact method.
+
+    Raises what `knn_graph` raises. Source: see there.
+
+    >>> nearest_neighbors([[0.0], [1.0], [3.0]], 2)[0].tolist()
+    [[1, 2], [0, 2], [1, 0]]
+    >>> nearest_neighbors([[0.0], [1.0], [3.0]], 1, queries=[[2.5]])
+    (array([[2]]), array([[0.5]]))
+    """
+    as_choice(method, "method", METHODS)
+    metric = as_metric(metric)
+    points, among_themselves = as_points(X), queries is None
+    others = points if among_themselves else as_points(queries, "queries", at_least=1)
+    if others.shape[1] != points.shape[0 if metric == "precomputed" and not among_themselves else 1]:
+        wanted = f"(m, {points.shape[0]}), the distances to X" if metric == "precomputed" else f"(m, {points.shape[1]})"
+        raise GraphValidationError(f"queries has shape {others.shape}, expected {wanted}")
+    n = points.shape[0]
+    k = as_whole_number(n_neighbors, "n_neighbors", at_least=1)
+    if k >= n + (not among_themselves):
+        allowed = f"fewer than the {n} points" if among_themselves else f"at most the {n} points"
+        raise ParameterError(f"n_neighbors={k} is out of range, expected {allowed}")
+    n_probes = as_whole_number(n_probes, "n_probes", at_least=1)
+    rng, progress = as_generator(rng), as_progress(progress)
+    if method == "auto":
+        method = _method_for(points, others, metric)
+    if method == "approximate" and not _is_dense_angle_or_length(points, metric):
+        kind = "sparse" if sparse.issparse(points) else "dense"
+        raise ParameterError(
+            f'method="approximate" is for dense points by metric="euclidean" or "cosine", not for {kind} ones by '
+            f'{metric!r}; expected method="exact", or points of fewer dimensions, as TruncatedSVD makes them'
+        )
+    if metric == "precomputed":
+        with progress.stage("nearest neighbors"):
+            return nearest_by_distances(others, k, "X" if among_themselves else "queries", among_themselves)
+    if sparse.issparse(points) != sparse.issparse(others):
+        raise TypeError("X and queries are dense and sparse, expected both dense or both SciPy sparse")
+    points, others, exponent = prepare(points, others, metric)
+    n_candidates = min(n, k + 1 + SPARE)
+    with progress.stage("index of the points"):
+        if method == "exact":
+            search, others_to_try = _exact_search(points, metric), [_search_by_differences]
+        else:
+            search = _approximate_search(points, n_probes, rng)
+            others_to_try = [_exact_search, _search_by_differences]
+    with progress.stage("nearest neighbors"):
+        found = Task(points, others, among_themselves, metric, k, n_candidates)
+        neighbors, distances = _refine(found, search, others_to_try, progress)
+    return neighbors, _rescale(distances, exponent)
+
+
+class Task(NamedTuple):
+    """Which neighbors are wanted: the k nearest points of each of the others, by a metric, among n_candidates."""
+
+    points: Any
+    others: Any
+    among_themselves: bool
+    metric: str
+    k: int
+    n_candidates: int
+
+
+class Search(NamedTuple):
+    """How candidates are found.
+
+    propose : the n nearest points of each query, or -1 for one that was not found, shape (m, n).
+    errors : how far off the squared distances may be by which it orders the points near each query, shape (m,).
+    """
+
+    propose: Callable[[Any, int], np.ndarray]
+    errors: Callable[[Any], np.ndarray]
+
+
+def prepare(points: Any, others: Any, metric: str) -> tuple[Any, Any, int]:
+    """Points and others scaled for the distances, and the exponent of two to scale the distances back."""
+    if metric != "cosine":
+        return on_one_scale(points, others)
+    if others is points:
+        units = of_unit_length(points)
+        return units, units, 0
+    stack = sparse.vstack if sparse.issparse(points) else np.vstack
+    units = of_unit_length(stack([points, others]))
+    units = units.tocsr() if sparse.issparse(units) else units
+    return units[: points.shape[0]], units[points.shape[0] :], 0
+
+
+def _rescale(distances: np.ndarray, exponent: int) -> np.ndarray:
+    if exponent == 0:
+        return distances
+    with np.errstate(over="ignore"):
+        distances = np.ldexp(distances, exponent)
+    if not np.isfinite(distances).all():
+        raise GraphValidationError("X holds points whose distances are not finite; divide X by a power of ten")
+    return distances
+
+
+def _is_dense_angle_or_length(points: Any, metric: str) -> bool:
+    return metric in ("euclidean", "cosine") and not sparse.issparse(points)
+
+
+def _method_for(points: Any, others: Any, metric: str) -> str:
+    """The approximate method where there is much to compare, it can be used and Faiss is there."""
+    work = points.shape[0] * others.shape[0] * width(points)
+    if work <= MUCH_WORK or not _is_dense_angle_or_length(points, metric):
+        return "exact"
+    return "exact" if find_spec("faiss") is None else "approximate"
+
+
+def _refine(task: Task, search: Search, others_to_try: list[Callable[..., Search]], progress: Progress):
+    """The k nearest of each, block by block; points that a search leaves open take the next one."""
+    n, n_points = task.others.shape[0], task.points.shape[0]
+    neighbors, distances = np.empty((n, task.k), np.int64), np.empty((n, task.k))
+    rows = max(1, min(2048, _PRODUCTS // (n_points * width(task.points))))
+    left = np.arange(n)
+    while True:
+        is_open = np.zeros(len(left), bool)
+        for first in range(0, len(left), rows):
+            block = left[first : first + rows]
+            found = _nearest_of(task, block, search)
+            neighbors[block], distances[block], is_open[first : first + rows] = found
+            progress.step(n - len(left) + first + len(block), n)
+        left = left[is_open]
+        if len(left) == 0:
+            return neighbors, distances
+        search, others_to_try = others_to_try[0](task.points, task.metric), others_to_try[1:]
+
+
+def _nearest_of(task: Task, block: np.ndarray, search: Search):
+    """The k nearest of the candidates of some of the others, their distances, and whether others may be nearer.
+
+    Distances are infinite where there are too few candidates.
+    """
+    points, others, among_themselves, metric, k, n_candidates = task
+    candidates = np.sort(search.propose(others[block], n_candidates), axis=1)
+    neighbors, distances, farthest = (
+        np.empty((len(block), k), np.int64),
+        np.empty((len(block), k)),
+        np.empty(len(block)),
+    )
+
+    def compare(first: int, last: int, _: int) -> None:
+        proposed = candidates[first:last]
+        values = distances_to(points, others[block[first:last]], proposed, metric)
+        values[proposed < 0] = np.inf  # not found
+        farthest[first:last] = values.max(axis=1)
+        if among_themselves:
+            values[proposed == block[first:last, None]] = np.inf
+        order = np.argsort(values, axis=1, kind="stable")[:, :k]
+        neighbors[first:last] = np.take_along_axis(proposed, order, axis=1)
+        distances[first:last] = np.take_along_axis(values, order, axis=1)
+
+    run_in_blocks(compare, row_blocks(len(block), max(1, _COMPARED // (n_candidates * width(points)))))
+    errors, last = search.errors(others[block]), distances[:, -1]
+    is_open = np.isinf(last)
+    if n_candidates < points.shape[0]:
+        least = _ONE_DIRECTION if metric == "cosine" else 0.0
+        is_open |= (errors > _SHARE * last) & (farthest - last <= 2.0 * errors) & (last > least)
+    return neighbors, finish_distances(distances, metric), is_open
+
+
+def _exact_search(points: Any, metric: str) -> Search:
+    """Exact neighbors by scikit-learn: exact but for rounding where it takes |x|^2 + |y|^2 - 2 x.y as distances."""
+    try:
+        from sklearn.neighbors import NearestNeighbors
+    except ImportError:
+        raise ImportError('exact neighbors need scikit-learn: pip install "graphclust[neighbors]"') from None
+    if sparse.issparse(points):
+        index = NearestNeighbors(metric="manhattan" if metric == "manhattan" else "euclidean", algorithm="brute")
+        index.fit(points)
+        return Search(lambda queries, n: index.kneighbors(queries, n, return_distance=False), _errors(points, metric))
+    offset = points.mean(axis=0)  # so that the products of a distance do not cancel far from the origin
+    index = NearestNeighbors(metric="manhattan" if metric == "manhattan" else "euclidean").fit(points - offset)
+    by_products = index._fit_method == "brute"  # trees take differences
+    return Search(
+        lambda queries, n: index.kneighbors(queries - offset, n, return_distance=False),
+        _errors(points, metric, offset) if by_products else _no_errors,
+    )
+
+
+def _no_errors(queries: Any) -> np.ndarray:
+    return np.zeros(queries.shape[0])
+
+
+def _errors(points: Any, metric: str, offset: Any = None) -> Callable[[Any], np.ndarray]:
+    """What the products of a query, less the offset, with points as long as itself may lose of squared distances."""
+    if metric == "manhattan":
+        return _no_errors
+    is_sparse = sparse.issparse(points)
+    n_terms = int(np.diff(points.indptr).max()) if is_sparse else points.shape[1]
+    part = 8.0 * (n_terms + 8) * float(np.finfo(np.float64).eps)
+
+    def errors(queries: Any) -> np.ndarray:
+        squares = queries.multiply(queries) if is_sparse else (queries - offset) ** 2
+        return part * np.asarray(squares.sum(axis=1)).ravel()
+
+    return errors
+
+
+def _search_by_differences(points: Any, metric: str) -> Search:
+    """Neighbors by |x - y|^2, of all points: slow, and exact however far from each other and the origin they are."""
+
+    def propose(queries: Any, n: int) -> np.ndarray:
+        """The n nearest of each query, some queries at a time."""
+        found = np.empty((queries.shape[0], n), np.int64)
+        n_points = points.shape[0]
+        rows = 1 if sparse.issparse(points) else max(1, _DISTANCES // n_points)
+        for first in range(0, len(found), rows):
+            some = queries[first : first + rows]
+            if sparse.issparse(points):
+                values = distances_to(points, some, np.arange(n_points)[None], metric)
+            else:
+                values = cdist(some, points, "cityblock" if metric == "manhattan" else "sqeuclidean")
+            found[first : first + rows] = np.argpartition(values, n - 1, axis=1)[:, :n]
+        return found
+
+    return Search(propose, _no_errors)
+
+
+def _approximate_search(points: np.ndarray, n_probes: int, rng: np.random.Generator) -> Search:
+    """Approximate neighbors by inverted lists of Faiss, of which some are searched."""
+    try:
+        import faiss
+    except ImportError:
+        raise ImportError('approximate neighbors need Faiss: pip install "graphclust[neighbors]"') from None
+    offset = points.mean(axis=0)
+    centered = points - offset
+    exponent = -exponent_beyond(largest_size(centered), 1e-10, 1e15)  # within which float32 has squares
+    centered = np.ldexp(centered, exponent).astype(np.float32)
+    n, d = points.shape
+    n_lists = max(1, min(round(2 * np.sqrt(n)), n // 40))
+    coarse = faiss.IndexFlatL2(d)
+    index = faiss.IndexIVFFlat(coarse, d, n_lists)
+    index.cp.seed = int(rng.integers(2**31))
+    index.cp.min_points_per_centroid = 1
+    sample = np.sort(rng.choice(n, min(n, n_lists * _POINTS_PER_LIST), replace=False))
+    index.train(centered[sample])
+    for first in range(0, n, 1 << 16):
+        index.add(centered[first : first + (1 << 16)])
+    index.nprobe = min(n_probes, n_lists)
+    return Search(
+        lambda queries, n: index.search(np.ldexp(queries - offset, exponent).astype(np.float32), n)[1], _no_errors
+    )

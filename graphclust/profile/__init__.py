@@ -1,0 +1,1 @@
+"""Every number of clusters at once, and which of them the graph shows."""

@@ -1,0 +1,364 @@
+"""The partition of a graph into k clusters for every k at once, and at which resolutions each k is the best."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from graphclust import __version__
+from graphclust.checks import as_whole_number
+from graphclust.compiled.graphs.levels import Goal
+from graphclust.compiled.graphs.objective import ClusterSums
+from graphclust.engine.bounds import as_bounds_of_k
+from graphclust.engine.contraction import Contraction, uncoarsen
+from graphclust.engine.engine import EFFORTS, partition_from
+from graphclust.engine.levels import Run, with_sums
+from graphclust.engine.local_moving import refine
+from graphclust.engine.resolution import FLOOR, REGIONS_PER_CLUSTER, Plan, middle_of, objective_of, remarks_on
+from graphclust.engine.sequential_contraction import is_estimate
+from graphclust.engine.within_bounds import bring_within
+from graphclust.graph.container import Graph
+from graphclust.graph.node_order import listing_order
+from graphclust.html_table import html_table
+from graphclust.objective.objective import OBJECTIVES, Aim
+from graphclust.profile.dendrogram import Descent
+from graphclust.profile.resolution_profile import best_ranges
+from graphclust.progress import Progress, ProgressLike, as_progress
+from graphclust.results.clustering import Clustering
+from graphclust.results.from_labels import clustering_of, numbering_by_size
+from graphclust.results.label_matching import renumber
+from graphclust.results.report import origin
+
+if TYPE_CHECKING:
+    from graphclust.profile.select_k import Suggestion
+
+__all__ = ["ClusterPath", "PathRow"]
+
+
+class PathRow(NamedTuple):
+    """What is known of the partition into k clusters, before nodes of the graph moved.
+
+    value : of the objective on the graph of the nodes that are searched, the larger the better: modularity at
+        `resolution`, k less the normalized cut, minus the ratio cut, or the constant Potts model's sum. normalized_cut,
+        modularity : at resolution 1, on the whole graph. resolution : as `Clustering.resolution`.
+    sizes : nodes of each cluster, decreasing. best_range : from which resolution to which it is the best partition of
+        the path, empty (g, g) where it is at none; see `ClusterPath.best_range`.
+    splits : (k', c): going up, this k is reached from the next smaller one of the path by first splitting the cluster
+        at place c of its `sizes`. None for the smallest k.
+    """
+
+    k: int
+    value: float
+    normalized_cut: float
+    modularity: float
+    sizes: npt.NDArray[np.int64]
+    resolution: float | None
+    best_range: tuple[float, float]
+    splits: tuple[int, int] | None
+
+
+class ClusterPath:
+    """The partition into k clusters for every k of a range: `path[k]` is a `Clustering`. See `cluster_path`.
+
+    ks : the numbers of clusters, increasing. graph : the graph that was clustered.
+    objective : as `cluster_path` takes it. seconds : stage -> seconds.
+    seed : that gives the path again, as `rng`, as that of a `Clustering`. options : the other arguments.
+    ordered, order : the graph in the order of its nodes that it was worked on in, and the row of each of these.
+    sizes, bounds : of the nodes that are searched, None without bounds; and the bounds by their names.
+    aim, kept, descent, ranges, key : for the suggestion; see `dendrogram.py` and `resolution_profile.py`. kept : the
+        nodes that are searched, rows of `ordered`.
+    cut_short : whether a time budget ran out on the way.
+    """
+
+    def __init__(
+        self,
+        graph: Graph,
+        ks: Sequence[int],
+        aim: Aim,
+        kept: npt.NDArray[np.int64],
+        run: Run,
+        steps: list[Contraction],
+        descent: Descent,
+        remarks: list[str],
+        key: int,
+    ):
+        self.graph, self.ks, self.objective = graph, tuple(ks), aim.name
+        self.ordered, self.order = graph, np.arange(graph.n_nodes)
+        self.seconds = run.progress.seconds
+        self.aim, self.kept, self.descent, self.key = aim, kept, descent, key
+        self.seed: int | str | None = None
+        self.options: dict[str, Any] = {}
+        self.sizes: npt.NDArray[np.float64] | None = None
+        self.bounds: dict[str, Any] = {}
+        self.cut_short = bool(run.progress.cut_short)
+        self._run, self._steps, self._remarks = run, steps, remarks
+        self._clusterings: dict[int, Clustering] = {}
+        self._numbers: dict[int, npt.NDArray[np.int64]] = {}
+        every = sorted(descent.figures)
+        figures = [descent.figures[k] for k in every]
+        ranges = best_ranges(np.array([row.inside for row in figures]), np.array([row.squares for row in figures]))
+        self.ranges = dict(zip(every, map(tuple, ranges.tolist()), strict=True))
+
+    @property
+    def origin(self) -> dict[str, Any]:
+        """How the path came about, as `Clustering.origin`; its k is the range."""
+        return origin(__version__, self.graph.file, f"{self.ks[0]} to {self.ks[-1]}", self.seed, self.options)
+
+    def __len__(self) -> int:
+        return len(self.ks)
+
+    def __contains__(self, k: object) -> bool:
+        return k in self.ks
+
+    def __repr__(self) -> str:
+        return f"ClusterPath({self.graph.n_nodes} nodes, k = {self.ks[0]}..{self.ks[-1]}, {self.objective})"
+
+    def _repr_html_(self) -> str:
+        rows = [("nodes", f"{self.graph.n_nodes:,}"), ("k", f"{self.ks[0]} to {self.ks[-1]}")]
+        rows += [("objective", self.objective), ("seed", str(self.seed))]
+        return html_table("ClusterPath", rows, self._remarks)
+
+    def __getitem__(self, k: int) -> Clustering:
+        """The partition into k clusters, improved on the first call and kept from then on.
+
+        The first call takes about as long as `coreset_sc(G, k)`. Its partition is as good by the objective, but not the
+        same: a child of the path's partition and of one made for this k alone. It keeps the resolution of the path, and
+        is never replaced by a likelier partition, as one of `coreset_sc` may be.
+
+        Raises KeyError where k is not on the path, TypeError where it is no whole number.
+        """
+        return self.clustering(k)
+
+    def clustering(self, k: int, *, time_budget: float | None = None, progress: ProgressLike = None) -> Clustering:
+        """`path[k]`, with a time budget and progress as `coreset_sc` takes them; only what was not cut short is kept.
+
+        Ctrl-C raises `Interrupted`, whose `best` is a Clustering, once there is one. Raises what `path[k]` raises.
+
+        >>> import networkx as nx
+        >>> from graphclust import cluster_path
+        >>> cluster_path(nx.ring_of_cliques(4, 5), [2, 4], rng=0).clustering(4, time_budget=10).sizes
+        array([5, 5, 5, 5])
+        """
+        k = as_whole_number(k, "k", at_least=-(2**62), if_none="path.suggest().k is the number that the graph shows")
+        progress = as_progress(progress, time_budget)
+        if k not in self.ks:
+            raise KeyError(f"k={k} is not on this path of {len(self.ks)} from {self.ks[0]} to {self.ks[-1]}")
+        if k in self._clusterings:
+            return self._clusterings[k]
+        found, numbers = self._refine(k, progress)
+        if not progress.cut_short:
+            self._clusterings[k], self._numbers[k] = found, numbers
+        return found
+
+    def best_range(self, k: int) -> tuple[float, float]:
+        """From which resolution to which the partition into k is worth more than all others of the path.
+
+        It compares numbers of clusters; `path[k].natural_range` is about the clusters of one partition. For the cuts,
+        which have no resolution, it is the range by modularity or the constant Potts model.
+        """
+        low, high = self.ranges[k]
+        return low * self.usual_resolution, high * self.usual_resolution
+
+    @property
+    def usual_resolution(self) -> float:
+        """The resolution that compares with chance: 1 for modularity, the mean weight of two nodes for Potts."""
+        return OBJECTIVES[self.aim.definition.twin].unit_of_resolution(self._run.units)
+
+    def resolution(self, k: int) -> float | None:
+        """The resolution that the partition into k clusters is made for; None for the cuts."""
+        if self.aim.is_ratio:
+            return None
+        if isinstance(self.aim.resolution, float):
+            return self.aim.resolution
+        return max(middle_of(*self.ranges[k]), FLOOR) * self.aim.definition.unit_of_resolution(self._run.units)
+
+    def table(self) -> list[PathRow]:
+        """A row for each k, increasing; `pandas.DataFrame(path.table())` is a table.
+
+        >>> import networkx as nx
+        >>> from graphclust import cluster_path
+        >>> rows = cluster_path(nx.ring_of_cliques(3, 4), [1, 2, 3], rng=0).table()
+        >>> [(row.k, row.sizes.tolist(), row.splits) for row in rows]
+        [(1, [12], None), (2, [8, 4], (1, 0)), (3, [4, 4, 4], (2, 0))]
+        """
+        rows: list[PathRow] = []
+        for k in self.ks:
+            figures = self.descent.figures[k]
+            smaller = rows[-1].k if rows else None
+            united = None if smaller is None else self.descent.figures[smaller].united
+            splits = None if smaller is None or united is None else (smaller, united)
+            rows.append(
+                PathRow(
+                    k,
+                    self._value(k),
+                    figures.normalized_cut,
+                    figures.modularity,
+                    figures.sizes,
+                    self.resolution(k),
+                    self.best_range(k),
+                    splits,
+                )
+            )
+        return rows
+
+    def tree(self) -> npt.NDArray[np.float64]:
+        """How the clusters of the largest k become one: the unions in SciPy's linkage form, shape (largest k - 1, 4).
+
+        Leaf c is cluster c of `path[path.ks[-1]]`. The distance of a union is one over how far the links of its two
+        clusters exceed chance, or that of a union before it where that is larger; unlinked ones are at twice the
+        distance of the last linked ones. Some nodes change clusters on the way, so a cluster of `path[k]` is about, not
+        exactly, the union of its leaves. With a largest k of 1 there is no union, which SciPy takes for no tree.
+
+        Source: the distance, Bonald et al. 2018, "Hierarchical graph clustering using node pair sampling".
+
+        >>> import networkx as nx
+        >>> from graphclust import cluster_path
+        >>> path = cluster_path(nx.ring_of_cliques(3, 4), [3], rng=0)
+        >>> path.tree()[:, 3]
+        array([2., 3.])
+        """
+        most = self.ks[-1]
+        leaves = self._leaf_names()
+        node = np.full(len(self.descent.unions), -1)
+        node[leaves] = np.arange(most)
+        n_leaves = np.ones(len(node))
+        rows = np.empty((most - 1, 4))
+        distance = 0.0
+        for i, t in enumerate(range(most - 1, 0, -1)):
+            ended, enlarged = self.descent.unions[t]
+            excess = self.descent.excess[t]
+            if excess > 0.0:
+                distance = max(distance, 1.0 / excess)
+            n_leaves[enlarged] += n_leaves[ended]
+            pair = sorted((node[ended], node[enlarged]))
+            rows[i] = *pair, distance if excess > 0.0 else np.inf, n_leaves[enlarged]
+            node[enlarged] = most + i
+        unlinked = np.maximum.accumulate(np.isinf(rows[:, 2]))
+        rows[unlinked, 2] = 2.0 * distance if distance > 0.0 else 1.0
+        return rows
+
+    def suggest(self, *, time_budget: float | None = None, progress: ProgressLike = None) -> Suggestion:
+        """Which k of the path the graph shows most clearly, with the reasons and the runners-up; see `Suggestion`.
+
+        time_budget : seconds, > 0, after which the best k so far is taken, and the reasons say so. progress : as
+        `coreset_sc` takes it.
+
+        >>> import networkx as nx
+        >>> from graphclust import cluster_path
+        >>> suggestion = cluster_path(nx.ring_of_cliques(6, 8), rng=0).suggest()
+        >>> suggestion.k, suggestion.clear
+        (6, True)
+        """
+        from graphclust.profile.select_k import suggestion_of
+
+        return suggestion_of(self, as_progress(progress, time_budget))
+
+    @cached_property
+    def n_components(self) -> int:
+        """Connected components among the nodes that are searched: fewer clusters than these unite some."""
+        return len(np.unique(self.ordered.components[self.kept]))
+
+    @property
+    def part(self) -> Graph:
+        """The graph between the nodes that are searched, `kept`."""
+        assert self._run.graph is not None
+        return self._run.graph
+
+    def _value(self, k: int) -> float:
+        figures, resolution = self.descent.figures[k], self.resolution(k)
+        if resolution is None:
+            return figures.score
+        value = figures.inside - resolution / self.aim.definition.unit_of_resolution(self._run.units) * figures.squares
+        return value if self.aim.definition.is_relative else value * self._run.units.volume
+
+    def labels_before_moves(self, k: int) -> npt.NDArray[np.int64]:
+        """The partition of the regions into k as labels of the nodes, int64, -1 for nodes that were left out."""
+        return self._in_rows(self.labels_of_part(k))
+
+    def labels_of_part(self, k: int) -> npt.NDArray[np.int32]:
+        """The same for the nodes of `part`."""
+        return self._project(self.descent.labels(k))
+
+    def _in_rows(self, labels: npt.NDArray[np.int32]) -> npt.NDArray[np.int64]:
+        """Labels of the nodes that are searched as those of all nodes, in the order of the caller's graph."""
+        whole = np.full(self.graph.n_nodes, -1, np.int64)
+        whole[self.order[self.kept]] = labels
+        return whole
+
+    def _leaf_names(self) -> npt.NDArray[np.int64]:
+        """The names, in the descent, of the clusters of the largest k in their order."""
+        most = self.ks[-1]
+        _ = self[most]
+        names = np.unique(self.descent.names(most))
+        ordered = np.empty(most, np.int64)
+        ordered[self._numbers[most][:most]] = names
+        return ordered
+
+    def _project(self, labels: npt.NDArray[np.int32]) -> npt.NDArray[np.int32]:
+        """Labels of the regions as those of the nodes that are searched."""
+        for step in reversed(self._steps):
+            labels = labels[step.regions.labels]
+        return labels
+
+    def _plan(self, k: int, resolution: float | None) -> Plan:
+        """The plan for k clusters; regions are made where a few times as many are natural, as far as the path goes."""
+        units, most = self._run.units, len(self.descent.unions)
+        at = 0.0 if resolution is None else resolution / self.aim.definition.unit_of_resolution(units)
+        objective, _ = objective_of(self.aim, k, at, units)
+        sizes = [middle_of(*self.ranges[min(n * k, most)]) for n in REGIONS_PER_CLUSTER]
+        below_natural = self.aim.resolution == "auto" and self.ranges[k][1] < FLOOR
+        return Plan(Goal(objective, k), tuple(units.chance * size for size in sizes), resolution, below_natural)
+
+    def _refine(self, k: int, progress: Progress) -> tuple[Clustering, npt.NDArray[np.int64]]:
+        """The partition of the regions, carried to the nodes and improved there; and the new number of each label."""
+        resolution = self.resolution(k)
+        labels = self.descent.labels(k)
+        given = {"method": "path", "objective": self.objective, "resolution": self.aim.resolution, **self.options}
+        given["ks"] = self.origin["k"]
+
+        def finish(
+            labels: np.ndarray, *more: str, sums: ClusterSums | None = None
+        ) -> tuple[Clustering, npt.NDArray[np.int64]]:
+            whole, listed = self._in_rows(labels), listing_order(self.graph)
+            return clustering_of(
+                self.graph, k, whole, [*self._remarks, *more], progress, order=listed, objective=self.objective,
+                resolution=resolution, parameters=given, seed=self.seed, sums=sums,
+            ), numbering_by_size(whole, k, listed)  # fmt: skip
+
+        interrupted = "interrupted: these are the best labels so far, other moves may improve them"
+        with progress.interruptible(lambda found: finish(found, interrupted)[0]), progress.stage("moving nodes"):
+            before = self._project(labels)
+            if self.sizes is None:
+                progress.offer(lambda: before)
+            run = replace(self._run, rng=np.random.default_rng([self.key, k]), progress=progress)
+            said: list[str] = []
+            plan = self._plan(k, resolution)
+            level = self._steps[-1].coarse if self._steps else run.finest
+            found = with_sums(level, labels, k, run)
+            for step in reversed(self._steps):
+                found = uncoarsen(step, found, plan.goal, run)
+            if not self._steps:
+                found = refine(level, found, plan.goal, run)
+            found = partition_from(run.finest, found, plan, self.aim, EFFORTS["normal"], run)
+            if self.sizes is not None:
+                found, said = bring_within(found, plan, as_bounds_of_k(self.sizes, k, **self.bounds), run)
+            number = match_numbers(before, found.labels, k)
+        sums = ClusterSums(*(values[np.argsort(number)] for values in found.sums))
+        estimated = is_estimate(self.part.n_entries, self.part.n_nodes)
+        return finish(number[found.labels], *remarks_on(plan), *said, sums=None if estimated else sums)
+
+
+def match_numbers(before: npt.NDArray[np.int32], labels: npt.NDArray[np.int32], k: int) -> npt.NDArray[np.int32]:
+    """Numbers 0 to k - 1 for clusters: those of the earlier clusters with which they share most nodes."""
+    found = renumber(before.astype(np.int64), labels.astype(np.int64))
+    new = np.unique(found[found >= k])
+    number = np.arange(k + len(new))
+    number[new] = np.setdiff1d(np.arange(k), found)
+    of_clusters = np.empty(k, np.int32)
+    of_clusters[labels] = number[found]
+    return of_clusters

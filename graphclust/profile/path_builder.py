@@ -1,0 +1,225 @@
+"""Make the path of a graph: regions for the largest k, a partition of them, and the way down to one cluster."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from math import ceil, sqrt
+
+import numpy as np
+import numpy.typing as npt
+
+from graphclust.checks import Seed, as_choice, as_seeded, as_whole_number
+from graphclust.compiled.graphs.levels import Goal
+from graphclust.engine.agglomeration import agglomerate
+from graphclust.engine.bounds import NodeWeight, as_bounds_of_k, as_sizes, k_within, weights_in_words
+from graphclust.engine.engine import contract_to_regions
+from graphclust.engine.levels import run_on
+from graphclust.engine.local_moving import refine
+from graphclust.engine.resolution import dendrogram_of, objective_of
+from graphclust.errors import GraphValidationError, ParameterError, amount
+from graphclust.graph.container import Graph, GraphLike
+from graphclust.graph.node_order import in_order, node_order
+from graphclust.io.graph_input import as_graph
+from graphclust.literals import Components, Objective
+from graphclust.objective.objective import Aim, as_aim, weigh
+from graphclust.partition.components import nodes_to_partition
+from graphclust.partition.options import COMPONENTS, graph_settings, plain_number
+from graphclust.profile.dendrogram import Nodes, descend
+from graphclust.profile.path import ClusterPath
+from graphclust.profile.select_k import rank_by_width
+from graphclust.progress import Progress, ProgressLike, as_progress
+
+__all__ = ["cluster_path"]
+
+MOST_CLUSTERS, PER_SQUARE_ROOT = 1_000, 3.0  # with 3 sqrt(n) clusters the mean one has sqrt(n) / 3 nodes
+MOST_COMPONENTS, BEYOND_COMPONENTS = 4_000, 1.25  # more components are united; a path goes a quarter beyond
+# A path is extended if its finest partition still has this share of the weight inside, and a number beyond its end is
+# natural over this range, a logarithm: cliques, and 200 planted blocks of 12 nodes, have 2.7 to 3.5, the pairs of a
+# cycle or a path 1.3, grids, nearest neighbors, trees and random graphs 0.7 or less.
+INSIDE_AT_THE_END, WIDE_BEYOND = 0.5, 2.0
+TRIAL = 0  # the seed of the longer path on trial, so that the caller's seed does not decide how far a path goes
+# The first partitions of a path are less good, since few moves come before them: so it starts above the largest k that
+# is asked for.
+AHEAD, AHEAD_AT_LEAST = 1.3, 10
+FEWEST = 50  # clusters for which the regions are made at least: a path of few clusters needs equally good regions
+
+
+def cluster_path(
+    G: GraphLike,
+    ks: Iterable[int] | None = None,
+    *,
+    objective: Objective = "modularity",
+    resolution: float | str | None = None,
+    components: Components = "large",
+    min_size: float | None = None,
+    max_size: float | None = None,
+    max_imbalance: float | None = None,
+    node_weight: NodeWeight = None,
+    weight: str | None = "weight",
+    symmetrize: str | None = None,
+    time_budget: float | None = None,
+    rng: Seed = None,
+    progress: ProgressLike = None,
+) -> ClusterPath:
+    """Cluster a graph into k parts for every k of a range, for little more than one clustering.
+
+    G, weight, symmetrize : as `coreset_sc` takes them.
+    ks : the numbers of clusters, each from 1 to the number of nodes with edges. By default 1, 2, ... up to the least
+        of 1,000, three times the square root of the nodes, and the nodes that take part; a quarter beyond the number
+        of connected components where these are more, up to 4,000; and up to 1,000 where the graph falls into more small
+        groups.
+    objective, resolution : as `coreset_sc` takes them; by default modularity, for each k at its own resolution.
+    components : "large" (default), "largest" or "all", as `coreset_sc` takes it. The components that take part are the
+        same for all ks: those that are worth a cluster at the k in the middle of the range on a logarithmic scale, and
+        by default also all of a twentieth of the typical one's volume.
+    min_size, max_size, max_imbalance, node_weight : bounds that `path[k]` is within, as `coreset_sc` takes them; each k
+        of `ks` has to allow them. The figures of `table()` and `tree()` are those without bounds.
+    time_budget : seconds, > 0, after which clusters are only united and nothing moves any more: the path is whole, and
+        its clusterings say so. What is asked of the path later has budgets of its own.
+    rng : None, a seed or a numpy Generator; the same seed gives the same path, in whatever order it is asked, as long
+        as no time budget runs out, and in whatever order nodes with names and their edges come.
+
+    Returns a `ClusterPath`: `path[k]` is a `Clustering` of exactly k clusters, `path.table()` has a row for each k,
+    `path.tree()` the unions, `path.suggest()` says which k the graph shows. One graph of regions is made for the
+    largest k and its clusters are united one pair at a time; nodes of the graph move only for a k that is asked for,
+    which takes as long as clustering into so many.
+
+    Raises what `coreset_sc` raises, and ParameterError for no ks or a k that the graph has not enough nodes for.
+
+    >>> import networkx as nx
+    >>> path = cluster_path(nx.ring_of_cliques(4, 5), range(2, 6), rng=0)
+    >>> path.ks, path[4].sizes
+    ((2, 3, 4, 5), array([5, 5, 5, 5]))
+    """
+    aim = as_aim(objective, resolution)
+    components = as_choice(components, "components", COMPONENTS)
+    (rng, seed), progress = as_seeded(rng), as_progress(progress, time_budget)
+    asked = None if ks is None else _as_ks(ks)
+    with progress.stage("gate"):
+        graph = as_graph(G, weight=weight, symmetrize=symmetrize)
+    if graph.n_entries == 0:
+        raise GraphValidationError("G has no edges, expected at least one: nothing can be cut or clustered")
+    order = node_order(graph)
+    ordered = in_order(graph, order)
+    linked = np.flatnonzero(~ordered.isolated)
+    is_default = asked is None
+    if asked is None:
+        asked = list(default_ks(ordered))
+    if asked[-1] > len(linked):
+        raise ParameterError(
+            f"ks holds {asked[-1]}, more than the {amount(len(linked), 'node')} of G with edges; leave larger ones out"
+        )
+    remarks = list(graph.remarks)
+    taken = nodes_to_partition(ordered, middle_of_ks(asked), components, remarks, progress, k_is_open=is_default)
+    kept = np.flatnonzero(taken)
+    if is_default and components == "largest":
+        asked = asked[: len(kept)]
+    elif len(kept) < asked[-1] and components == "largest":
+        raise ParameterError(
+            f"ks holds {asked[-1]}, more than the {amount(len(kept), 'node')} of the largest component; leave larger "
+            'ones out, or take components="all"'
+        )
+    if len(kept) < asked[-1]:
+        kept, remarks = linked, list(graph.remarks)
+    given = {"min_size": min_size, "max_size": max_size, "max_imbalance": max_imbalance}
+    bounds = {name: plain_number(value) for name, value in given.items()}
+    is_bounded = any(value is not None for value in bounds.values())
+    if node_weight is not None and not is_bounded:
+        raise ParameterError("node_weight is what bounds count, expected min_size, max_size or max_imbalance too")
+    size = as_sizes(G, graph, node_weight)[order[kept]] if is_bounded else None
+    if size is not None:
+        if is_default:
+            first, last = (k_within(size, k, min_size, max_size) for k in (1, len(kept)))
+            asked, is_default = [k for k in asked if first <= k <= last] or [first], False
+        for k in asked:
+            as_bounds_of_k(size, k, min_size, max_size, max_imbalance, len(linked) - len(kept))
+    path = longest_path(ordered, kept, asked, aim, remarks, int(rng.integers(2**63)), progress, is_default)
+    path.sizes, path.bounds = size, bounds
+    path.graph, path.order, path.seed = graph, order, seed
+    path.options = {"objective": aim.name, "resolution": aim.resolution, "components": components}
+    path.options |= {name: value for name, value in bounds.items() if value is not None}
+    if is_bounded and (said := weights_in_words(node_weight, graph)) is not None:
+        path.options["node_weight"] = said
+    path.options |= graph_settings(weight, symmetrize, time_budget)
+    return path
+
+
+def longest_path(
+    graph: Graph,
+    kept: npt.NDArray[np.int64],
+    ks: list[int],
+    aim: Aim,
+    remarks: list[str],
+    key: int,
+    progress: Progress,
+    is_default: bool,
+) -> ClusterPath:
+    """The path for increasing ks; if these are the default, a longer one if the graph shows more clusters."""
+    if not is_default:
+        return path_over(graph, kept, ks, aim, remarks, key, progress)
+    n_components = len(np.unique(graph.components[kept]))
+    if (beyond := ceil(BEYOND_COMPONENTS * n_components)) > ks[-1]:
+        ks = list(range(1, min(max(beyond, ks[-1]), MOST_COMPONENTS, len(kept)) + 1))
+    path = path_over(graph, kept, ks, aim, remarks, key, progress)
+    most = min(MOST_CLUSTERS, len(kept) // 2)
+    if most > ks[-1] and path.descent.figures[ks[-1]].inside >= INSIDE_AT_THE_END and not progress.out_of_time():
+        longer = list(range(1, most + 1))
+        found = rank_by_width(path_over(graph, kept, longer, aim, [], TRIAL, progress))
+        if found and found[0][0] > ks[-1] and found[0][1] >= WIDE_BEYOND:
+            return path_over(graph, kept, longer, aim, remarks, key, progress)
+    return path
+
+
+def middle_of_ks(ks: Sequence[int]) -> int:
+    """The number of clusters in the middle of increasing ks on a logarithmic scale."""
+    return max(1, round(sqrt(ks[0] * ks[-1])))
+
+
+def path_over(
+    graph: Graph,
+    kept: npt.NDArray[np.int64],
+    ks: list[int],
+    aim: Aim,
+    remarks: list[str],
+    key: int,
+    progress: Progress,
+) -> ClusterPath:
+    """The path for increasing ks, the largest of which is at most the number of the nodes that are kept."""
+    part = graph if len(kept) == graph.n_nodes else graph.subgraph(kept)
+    aside = graph.total_volume - part.total_volume
+    most = ks[-1]
+    run = run_on(weigh(part, aim.name), np.random.default_rng(key), progress)
+    top = min(part.n_nodes, max(ceil(AHEAD * most), most + AHEAD_AT_LEAST))
+    with progress.stage("regions"):
+        steps = contract_to_regions(run.finest, max(top, min(FEWEST, part.n_nodes)), run)
+        core = steps[-1].coarse if steps else run.finest
+    with progress.stage("descent"):
+        goal = Goal(objective_of(aim, top, dendrogram_of(core, run, top).resolution(top), run.units)[0], top)
+        found = refine(core, agglomerate(core, goal, run), goal, run)
+        region = np.arange(len(core.terms.mass), dtype=np.int32)
+        for step in reversed(steps):
+            region = region[step.regions.labels]
+        n_nodes = np.bincount(region, minlength=len(core.terms.mass))
+        volume = np.bincount(region, weights=part.degrees, minlength=len(core.terms.mass))
+        nodes = Nodes(volume.astype(np.float64), n_nodes, aside)
+        descent = descend(core, found, aim, nodes, run)
+    if progress.remark:
+        remarks = [*remarks, f"of the path: {progress.remark}"]
+    return ClusterPath(graph, ks, aim, kept, run, steps, descent, remarks, key)
+
+
+def default_ks(graph: Graph) -> range:
+    """The default numbers of clusters: up to 3 sqrt(n), so that clusters have several nodes."""
+    n_linked = int((~graph.isolated).sum())
+    return range(1, min(MOST_CLUSTERS, int(PER_SQUARE_ROOT * sqrt(n_linked)), n_linked) + 1)
+
+
+def _as_ks(ks: Iterable[int]) -> list[int]:
+    """Increasing whole numbers >= 1, each once."""
+    try:
+        listed = list(ks)
+    except TypeError:
+        raise TypeError(f"ks={ks!r} is a {type(ks).__name__}, expected whole numbers such as range(2, 51)") from None
+    if not listed:
+        raise ParameterError("ks is empty, expected at least one number of clusters")
+    return sorted({as_whole_number(k, f"ks[{place}]", at_least=1) for place, k in enumerate(listed)})

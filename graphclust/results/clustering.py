@@ -1,0 +1,381 @@
+"""Clustering: what a clustering of a graph found, how good it is and how it came about."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Literal, overload
+
+import numpy as np
+import numpy.typing as npt
+
+from graphclust import __version__
+from graphclust.checks import Seed
+from graphclust.compiled.graphs.objective import ClusterSums
+from graphclust.coreset.outcome import CoresetClustering
+from graphclust.errors import GraphValidationError
+from graphclust.graph.container import Graph
+from graphclust.graph.node_order import node_names
+from graphclust.html_table import html_text
+from graphclust.objective.cuts import cut_and_volume, links_to_others
+from graphclust.objective.objective import DEFINITIONS
+from graphclust.progress import ProgressLike
+from graphclust.results import report
+from graphclust.results.label_matching import ClusterChange
+from graphclust.updates.edits import Edges
+
+if TYPE_CHECKING:
+    from graphclust.results.confidence import Certainty
+    from graphclust.results.prediction import ClusterModel
+
+__all__ = ["Clustering", "CoresetClustering"]
+
+
+@dataclass(frozen=True, eq=False)
+class Clustering:
+    """Labels of all nodes, the quality of the partition and an account of the work.
+
+    labels : int64, shape (n_nodes,), in the order of `nodes`; clusters are numbered from 0 by decreasing size, nodes
+        of components put aside have -1, and so have isolated ones, see `isolated`.
+    k : the number of clusters asked for; `n_clusters` is the number found.
+    graph : the graph that was clustered.
+    objective : what the partition was made for, as `coreset_sc` names it.
+    resolution : at which, for objectives that have one, or None.
+    coreset : the coreset and its labels, or None.
+    undecided : bool, shape (n_nodes,), True where the method had nothing to go by and took a default.
+    remarks : what was assumed or repaired, one sentence each.
+    seconds : stage -> seconds, in order; "gate" is the check of the graph.
+    entries_read : stage -> entries of the graph's rows that it read, for stages that read only some.
+    decided : stage -> share of the nodes that got their first label there, for methods that label step by step.
+    parameters : the settings that the method used, defaults filled in, and what else the call said of the graph.
+    seed : that gives these labels again, as `rng`; one that was drawn, where none was given; or words for a generator.
+    version : of graphclust.
+    node_sizes : what each node counts for where clusters have bounds, float64, shape (n_nodes,); None: 1.
+    stable_ids, n_ids, changes : after an `update`, the ids of the clusters, how many were given, and what became of
+        the clusters before.
+    """
+
+    labels: npt.NDArray[np.int64]
+    k: int
+    graph: Graph
+    objective: str = "normalized_cut"
+    resolution: float | None = None
+    coreset: CoresetClustering | None = None
+    undecided: npt.NDArray[np.bool_] | None = None
+    remarks: tuple[str, ...] = ()
+    seconds: dict[str, float] = field(default_factory=dict)
+    entries_read: dict[str, int] = field(default_factory=dict)
+    decided: dict[str, float] = field(default_factory=dict)
+    parameters: dict[str, Any] = field(default_factory=dict)
+    seed: int | str | None = None
+    version: str = __version__
+    node_sizes: npt.NDArray[np.float64] | None = None
+    stable_ids: npt.NDArray[np.int64] | None = None
+    n_ids: int | None = None
+    changes: tuple[ClusterChange, ...] = ()
+
+    @property
+    def ids(self) -> npt.NDArray[np.int64]:
+        """The id of each cluster, int64, shape (n_clusters,): it stays through updates, and none is given again."""
+        return np.arange(self.n_clusters) if self.stable_ids is None else self.stable_ids
+
+    @property
+    def origin(self) -> dict[str, Any]:
+        """How the labels came about: graphclust's version, the graph's file, k, the seed and the options."""
+        return report.origin(self.version, self.graph.file, self.k, self.seed, self.parameters)
+
+    @property
+    def nodes(self) -> Sequence[Hashable]:
+        """The caller's nodes, in the order of `labels`."""
+        return node_names(self.graph)
+
+    @property
+    def isolated(self) -> npt.NDArray[np.bool_]:
+        """True for nodes without edges, shape (n_nodes,).
+
+        They have label -1 from `coreset_sc`, `cluster_path` and the spectral functions. In `communities` and
+        `hierarchy` they are clusters by themselves; with "edge_cut" and in `balanced_partition` they have a part.
+        """
+        return self.graph.isolated
+
+    @property
+    def aside(self) -> npt.NDArray[np.bool_]:
+        """True for nodes with edges in no cluster, shape (n_nodes,): those of components that were put aside.
+
+        >>> import networkx as nx
+        >>> from graphclust import coreset_sc
+        >>> two_and_a_pair = nx.disjoint_union(nx.barbell_graph(8, 0), nx.path_graph(2))
+        >>> coreset_sc(two_and_a_pair, 2, rng=0).aside.sum()
+        np.int64(2)
+        """
+        return (self.labels < 0) & ~self.graph.isolated
+
+    @property
+    def n_aside(self) -> int:
+        """How many nodes were put aside."""
+        return int(np.count_nonzero(self.aside))
+
+    @cached_property
+    def n_clusters(self) -> int:
+        """Clusters that have a node."""
+        return int(self.labels.max(initial=-1)) + 1
+
+    @cached_property
+    def sizes(self) -> npt.NDArray[np.int64]:
+        """Nodes of each cluster, shape (n_clusters,)."""
+        return np.bincount(self.labels[self.labels >= 0], minlength=self.n_clusters)
+
+    @cached_property
+    def _cut_and_volume(self) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+        """Of each cluster; `clustering_of` leaves them here where the method has them, so that no edge is read."""
+        return cut_and_volume(self.graph, self.labels, self.n_clusters)
+
+    @cached_property
+    def sums(self) -> ClusterSums:
+        """What the objective adds up in each cluster: inside, mass and size, each of shape (n_clusters,)."""
+        cut, volume = self._cut_and_volume
+        made_of = DEFINITIONS[self.objective]
+        mass = volume if made_of.by_degree else self.sizes.astype(np.float64)
+        return ClusterSums(made_of.inside(cut, volume), mass, self.sizes)
+
+    @property
+    def volume(self) -> npt.NDArray[np.float64]:
+        """Sum of the degrees in each cluster, shape (n_clusters,)."""
+        return self._cut_and_volume[1]
+
+    @cached_property
+    def conductance(self) -> npt.NDArray[np.float64]:
+        """cut(S) / min(vol(S), vol(V - S)) of each cluster, shape (n_clusters,)."""
+        cut, volume = self._cut_and_volume
+        smaller_side = np.minimum(volume, np.maximum(self.graph.total_volume - volume, cut))  # less by rounding only
+        return np.divide(cut, smaller_side, out=np.zeros_like(cut), where=smaller_side > 0)
+
+    @property
+    def edge_cut(self) -> float:
+        """Weight of the edges whose ends lie in two clusters; METIS's own objective."""
+        return float(self._cut_and_volume[0].sum()) / 2.0
+
+    @property
+    def imbalance(self) -> float:
+        """Nodes of the largest cluster as a multiple of the average one's; 1 where all have the same size."""
+        return float(self.sizes.max() / self.sizes.mean())
+
+    @cached_property
+    def _links_out(self) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+        return links_to_others(self.graph, self.labels, self.n_clusters)
+
+    @property
+    def n_boundary_nodes(self) -> int:
+        """Nodes that have a neighbor in another cluster."""
+        return len(np.unique(self._links_out[0]))
+
+    @property
+    def communication_volume(self) -> int:
+        """Sum over nodes of the other clusters that they have neighbors in.
+
+        The numbers that are sent in a product of the matrix with a vector, each part on a processor of its own.
+        """
+        return len(self._links_out[0])
+
+    def permutation(self) -> npt.NDArray[np.int64]:
+        """The nodes grouped by cluster, in order within each, int64, shape (n_nodes,); those of none come last.
+
+        A[p][:, p] of the matrix A has the clusters as blocks on its diagonal.
+
+        >>> from graphclust import balanced_partition
+        >>> A = np.array([[0, 0, 1, 0], [0, 0, 0, 1], [1, 0, 0, 0], [0, 1, 0, 0]])
+        >>> balanced_partition(A, 2, max_imbalance=0, rng=0).permutation()
+        array([0, 2, 1, 3])
+        """
+        return np.argsort(np.where(self.labels < 0, self.n_clusters, self.labels), kind="stable")
+
+    @cached_property
+    def normalized_cut(self) -> float:
+        """Sum over clusters of cut(S) / vol(S), on the graph as it was given; the papers' figure is this over k.
+
+        Edges are read for it, on first use, only where the method has not summed them: one pass for all figures.
+        """
+        cut, volume = self._cut_and_volume
+        return float(np.divide(cut, volume, out=np.zeros_like(cut), where=volume > 0).sum())  # isolated nodes cut none
+
+    @cached_property
+    def modularity(self) -> float:
+        """Newman's modularity at resolution 1: sum over clusters of inside(S) / vol(V) - (vol(S) / vol(V))^2.
+
+        Self-loops count once; the function `modularity` has NetworkX's and igraph's convention too.
+        """
+        cut, volume = self._cut_and_volume
+        total = self.graph.total_volume
+        return float(((volume - cut) / total - (volume / total) ** 2).sum())
+
+    @cached_property
+    def natural_range(self) -> tuple[float, float] | None:
+        """From which resolution to which no union of two of these clusters would pay; None without a resolution.
+
+        It ends at the resolution that the clusters were made for, and begins where the two that are linked most beyond
+        chance would rather be one; empty, (g, g), where those gain by a union at that resolution, as they may where
+        more clusters were asked for than the graph shows. Computed on first use, in one pass over the edges.
+        """
+        if self.resolution is None:
+            return None
+        from graphclust.results.quotient import highest_excess
+
+        highest = highest_excess(self.graph, self.labels, self.sums.mass, DEFINITIONS[self.objective].is_relative)
+        return min(highest, self.resolution), self.resolution
+
+    def as_dict(self) -> dict[Hashable, int]:
+        """Node -> label."""
+        return dict(zip(self.nodes, self.labels.tolist(), strict=True))
+
+    def to_series(self) -> Any:
+        """Labels as a pandas Series named "cluster" whose index holds the nodes: ready to join a table of them.
+
+        Raises ImportError where pandas is missing.
+        """
+        try:
+            import pandas
+        except ImportError:
+            raise ImportError('a Series needs pandas: pip install "graphclust[pandas]"') from None
+        nodes = self.nodes
+        index = pandas.RangeIndex(len(nodes)) if isinstance(nodes, range) else pandas.Index(nodes, tupleize_cols=False)
+        return pandas.Series(self.labels, index=index.rename("node"), name="cluster")
+
+    def to_igraph(self, graph: Any) -> Any:
+        """The clusters as an igraph.VertexClustering of the igraph.Graph that was clustered.
+
+        graph : has the vertices in the order of `labels`; a "weight" of its edges counts in the modularity. Each
+            isolated vertex becomes a cluster of its own, after the others, as in `communities()`.
+        Raises ImportError where igraph is missing, GraphValidationError for another number of vertices.
+
+        >>> import igraph
+        >>> from graphclust import communities
+        >>> G = igraph.Graph([(0, 1), (1, 2), (0, 2), (2, 3), (3, 4), (4, 5), (3, 5)])
+        >>> communities(G, rng=0).to_igraph(G).membership
+        [0, 0, 0, 1, 1, 1]
+        """
+        try:
+            import igraph
+        except ImportError:
+            raise ImportError("a VertexClustering needs igraph: pip install igraph") from None
+        if graph.vcount() != len(self.labels):
+            raise GraphValidationError(
+                f"graph has {graph.vcount()} vertices, expected the graph that was clustered, of {len(self.labels)}"
+            )
+        labels = self.labels.copy()
+        alone = labels < 0
+        labels[alone] = self.n_clusters + np.arange(np.count_nonzero(alone))
+        weights = {"weights": "weight"} if "weight" in graph.es.attributes() else {}
+        return igraph.VertexClustering(graph, labels.tolist(), modularity_params=weights)
+
+    @overload
+    def communities(self, *, as_lists: Literal[False] = False) -> list[set[Hashable]]: ...
+    @overload
+    def communities(self, *, as_lists: Literal[True]) -> list[list[Hashable]]: ...
+    def communities(self, *, as_lists: bool = False) -> list[set[Hashable]] | list[list[Hashable]]:
+        """A partition of all nodes, as NetworkX's functions on communities take it.
+
+        The nodes of cluster c come at place c; after the `n_clusters` clusters, each node in none is a set of its own.
+        as_lists : lists in the order of the nodes, which JSON can hold, instead of sets.
+
+        >>> import networkx as nx
+        >>> from graphclust import spectral_clustering
+        >>> spectral_clustering(nx.disjoint_union(nx.path_graph(4), nx.path_graph(2)), 2, rng=0).communities()
+        [{0, 1, 2, 3}, {4, 5}]
+        """
+        found: list[list[Hashable]] = [[] for _ in range(self.n_clusters)]
+        alone: list[list[Hashable]] = []
+        for node, label in zip(self.nodes, self.labels.tolist(), strict=True):
+            if label >= 0:
+                found[label].append(node)
+            else:
+                alone.append([node])
+        return found + alone if as_lists else [set(members) for members in found + alone]
+
+    def predict(self, rows: Any) -> npt.NDArray[np.int64]:
+        """Clusters of new nodes from their links to those that were clustered; see `ClusterModel.predict`.
+
+        >>> import networkx as nx
+        >>> from graphclust import coreset_sc
+        >>> coreset_sc(nx.barbell_graph(3, 0), 2, rng=0).predict([[1, 1, 0, 0, 0, 0], [0, 0, 1, 1, 0, 1]])
+        array([0, 1])
+        """
+        return self.model().predict(rows)
+
+    def update(
+        self,
+        *,
+        added: Edges = None,
+        removed: Edges = None,
+        reweighted: Edges = None,
+        removed_nodes: Iterable[Hashable] | None = None,
+        rng: Seed = None,
+        progress: ProgressLike = None,
+    ) -> Clustering:
+        """The clustering after edits of its graph, made from this one: what changed is worked on.
+
+        added : edges (u, v) or (u, v, weight) that are not there; a node that is not there comes about. removed : edges
+            (u, v). reweighted : edges (u, v, weight) that are there. Lists of tuples or arrays of 2 or 3 columns; nodes
+            are meant by name. Without names they are meant by row, and new ones have the next rows: of 10 nodes the
+            first that comes about is 10.
+        removed_nodes : nodes to leave out with their edges; no edge of theirs may be added or reweighted.
+        rng, progress : as `communities` takes them; but Ctrl-C carries nothing, for the clustering before is there as
+            it was, and the same graph in another order of its nodes may come to other labels.
+
+        Returns a `Clustering` with exactly k clusters where k was asked for, and else with as many as the resolution
+        makes. Bounds that were asked for hold; a new node counts 1 in them. Clusters keep their labels and `ids`; one
+        that is new has an id that none had. Where clusters are gone, those of the highest labels take the free ones.
+        `changes` says which were kept, have grown, ...
+
+        Raises EditError, which is a ParameterError, for a node or an edge that is not there, is there already or is
+        named twice; ParameterError, GraphValidationError or TypeError for other edits that are not possible.
+
+        >>> import networkx as nx
+        >>> from graphclust import communities
+        >>> pair = communities(nx.barbell_graph(5, 0), rng=0)
+        >>> later = pair.update(added=[(9, 10), (8, 10)], removed=[(4, 5)], rng=0)
+        >>> later.labels
+        array([0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1])
+        >>> later.changes[1]
+        ClusterChange(kind='grown', before=(1,), after=(1,), size_before=5, size_after=6)
+        """
+        from graphclust.updates.update import update_clustering
+
+        return update_clustering(self, added, removed, reweighted, removed_nodes, rng, progress)
+
+    def model(self) -> ClusterModel:
+        """What `predict` needs, without the graph: a small object that can be saved."""
+        from graphclust.results.prediction import model_of
+
+        return model_of(self)
+
+    def certainty(self, *, n_repeats: int = 0, rng: Seed = None, progress: ProgressLike = None) -> Certainty:
+        """How sure the clustering is of each node and of each cluster; see the function `certainty`."""
+        from graphclust.results.confidence import certainty
+
+        return certainty(self, n_repeats=n_repeats, rng=rng, progress=progress)
+
+    def __eq__(self, other: object) -> bool:
+        """Whether both say the same of the same graph: equal labels, k and settings, however long they took."""
+        if not isinstance(other, Clustering):
+            return NotImplemented
+        return (
+            self.k == other.k
+            and self.parameters == other.parameters
+            and (self.objective, self.resolution) == (other.objective, other.resolution)
+            and np.array_equal(self.labels, other.labels)
+            and self.graph == other.graph
+        )
+
+    def report(self) -> dict[str, Any]:
+        """Everything but the labels, as plain numbers, strings and lists, ready for JSON."""
+        return report.as_data(self)
+
+    def __str__(self) -> str:
+        return report.as_text(self)
+
+    def __repr__(self) -> str:
+        return f"Clustering({self.graph.n_nodes} nodes in {self.n_clusters} clusters)"
+
+    def _repr_html_(self) -> str:
+        return html_text(repr(self), str(self))

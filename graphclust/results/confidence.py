@@ -1,0 +1,257 @@
+"""How sure a clustering is of each node and of each cluster."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+
+from graphclust.checks import Seed, as_generator, as_whole_number, check_type
+from graphclust.compiled.graphs.objective import RATIO, ClusterSums, Objective
+from graphclust.engine.engine import EFFORTS, partition, partition_into
+from graphclust.engine.levels import run_on
+from graphclust.engine.likelihood import edges_worth, nats_of, nats_saved
+from graphclust.graph.container import Graph
+from graphclust.objective.gains import gain_of_joining, gain_of_union, loss_of_leaving
+from graphclust.objective.objective import DEFINITIONS, Aim, WeighedGraph, plain_objective, ratio_objective, weigh
+from graphclust.objective.unlinked import best_unlinked
+from graphclust.partition.communities import goal_at
+from graphclust.partition.components import nodes_to_partition
+from graphclust.profile.edge_subsampling import leave_out_edges
+from graphclust.progress import Progress, ProgressLike, as_progress
+from graphclust.results.clustering import Clustering
+
+__all__ = ["Certainty", "certainty"]
+
+SHARE_LEFT_OUT = 0.1  # of the edges: if fewer, weak clusters are found again too; if more, good ones fall apart
+
+
+@dataclass(frozen=True, eq=False)
+class Certainty:
+    """How sure a clustering is of n nodes and k clusters. Nodes in no cluster have a share and a margin of 0.
+
+    shares : CSR, shape (n, k): of the weight of a node's links to other nodes, the share that goes to each cluster; of
+        a node whose only link is to itself, all to its own.
+    second : int64, shape (n,), the other cluster that would be the best for the node, -1 where there is none.
+    gains : shape (n,), how much the objective falls if the node goes there: for modularity times the graph's volume,
+        and for the cuts as `coreset_sc` has them. Below zero where a move would have helped; infinite where the node
+        cannot go, since it is all of its cluster or there is no other.
+    margins : shape (n,), the same in links: by how many, beyond those of chance, the node's own cluster is ahead.
+    undecided : bool, shape (n,): one link more to the second cluster would settle it; a node in none is undecided.
+    conductance : shape (k,), as `Clustering.conductance`.
+    next : int64, shape (k,), the cluster that each would join next, by the greatest gain or the least loss of the
+        objective; -1 for the only one.
+    stability : shape (k,), or None where it was not asked for: without a tenth of the edges, how much of the cluster
+        is found as one again, as the mean Jaccard index of it and the cluster most like it. A cluster of isolated nodes
+        alone has 1: there is no edge whose absence could change it.
+    nats_saved : by how many nats the clusters shorten the description of the edges, against a single cluster. Not above
+        0, they describe no more than the noise of a random graph would let one find.
+    """
+
+    shares: sparse.csr_array
+    second: npt.NDArray[np.int64]
+    gains: npt.NDArray[np.float64]
+    margins: npt.NDArray[np.float64]
+    undecided: npt.NDArray[np.bool_]
+    conductance: npt.NDArray[np.float64]
+    next: npt.NDArray[np.int64]
+    stability: npt.NDArray[np.float64] | None = None
+    nats_saved: float = float("nan")
+
+    def __repr__(self) -> str:
+        n, k = self.shares.shape
+        return f"Certainty({n} nodes in {k} clusters, {int(self.undecided.sum())} undecided)"
+
+
+def certainty(
+    clustering: Clustering, *, n_repeats: int = 0, rng: Seed = None, progress: ProgressLike = None
+) -> Certainty:
+    """How sure a clustering is: for each node and each cluster, from one pass over the graph.
+
+    n_repeats : how often the graph is clustered again without a tenth of its edges, >= 0, for `stability`: about the
+        time of so many clusterings. They are into exactly k or at the resolution, and with the components that take
+        part, as the clustering was made; bounds on sizes are left out.
+    rng : None, a seed or a numpy Generator, for these clusterings; nothing else is random.
+
+    Raises TypeError for no Clustering, ParameterError or TypeError for an impossible n_repeats.
+
+    Source: the stability, Hennig 2007, "Cluster-wise assessment of cluster stability".
+
+    >>> import networkx as nx
+    >>> from graphclust import coreset_sc
+    >>> sure = certainty(coreset_sc(nx.barbell_graph(5, 1), 2, rng=0))
+    >>> sure.shares.toarray()[10].tolist(), bool(sure.undecided[10]), int(sure.undecided.sum())
+    ([0.5, 0.5], True, 1)
+    """
+    check_type(clustering, Clustering, "clustering", "coreset_sc(G, k) returns one")
+    n_repeats = as_whole_number(n_repeats, "n_repeats", at_least=0)
+    rng, progress = as_generator(rng), as_progress(progress)
+    graph, labels, k = clustering.graph, clustering.labels, clustering.n_clusters
+    on, objective = terms_and_objective(clustering)
+    sums, links = clustering.sums, links_to_clusters(graph, labels, k)
+    stays = weights_to_own(links, labels)
+    second, gains, one_link = gains_over_second(on, objective, labels, links, stays, sums)
+    lone = np.diff(graph.indptr) == 0
+    weight_of_one = np.divide(graph.degrees, np.diff(graph.indptr), out=np.zeros(graph.n_nodes), where=~lone)
+    margins = gains / one_link
+    stability = None
+    if n_repeats:
+        with progress.stage("clustering again"):
+            stability = stabilities(clustering, n_repeats, rng, progress)
+    return Certainty(
+        shares_of(graph, labels, links),
+        second,
+        gains,
+        margins,
+        lone | (margins < weight_of_one),
+        clustering.conductance,
+        next_unions(objective, links, labels, sums),
+        stability,
+        _nats_saved(clustering),
+    )
+
+
+def _nats_saved(clustering: Clustering) -> float:
+    """`nats_saved` of a clustering, from its sums where it holds all nodes with edges."""
+    graph = clustering.graph
+    if (clustering.labels[~graph.isolated] < 0).any():
+        return nats_saved(graph, clustering.labels)
+    volume, sizes = clustering.volume, clustering.sizes
+    linked = volume > 0.0
+    sums = ClusterSums((volume - clustering._cut_and_volume[0])[linked], volume[linked], sizes[linked])
+    return nats_of(sums, weigh(graph, "modularity").units, edges_worth(graph))
+
+
+def terms_and_objective(clustering: Clustering) -> tuple[WeighedGraph, Objective]:
+    """The graph with the terms of a clustering's objective, and this objective with its numbers."""
+    on = weigh(clustering.graph, clustering.objective)
+    made_of = DEFINITIONS[clustering.objective]
+    if made_of.is_ratio:
+        return on, ratio_objective(on.units)
+    resolution = (clustering.resolution or 0.0) / made_of.unit_of_resolution(on.units)
+    return on, plain_objective(on.units, clustering.k, resolution)
+
+
+def links_to_clusters(graph: Graph, labels: npt.NDArray[np.int64], k: int) -> sparse.csr_array:
+    """The weight between each node and the other nodes of each cluster; shape (n_nodes, k)."""
+    n = graph.n_nodes
+    members = np.flatnonzero(labels >= 0)
+    member = sparse.csr_array((np.ones(len(members)), (members, labels[members])), shape=(n, k))
+    adjacency = graph.to_scipy()
+    if graph.loops.any():
+        adjacency = adjacency - sparse.dia_array((graph.loops[None, :], [0]), shape=(n, n)).tocsr()
+        adjacency.eliminate_zeros()
+    links = sparse.csr_array(adjacency @ member)
+    links.sort_indices()
+    return links
+
+
+def weights_to_own(links: sparse.csr_array, labels: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
+    """The weight between each node and the others of its cluster, shape (n,); 0 for a node without one."""
+    nodes = np.repeat(np.arange(len(labels)), np.diff(links.indptr))
+    is_own = links.indices == labels[nodes]
+    stays: np.ndarray = np.bincount(nodes[is_own], weights=links.data[is_own], minlength=len(labels))
+    return stays.astype(np.float64)
+
+
+def shares_of(graph: Graph, labels: npt.NDArray[np.int64], links: sparse.csr_array) -> sparse.csr_array:
+    """Links as shares of the row's sum; for nodes linked only to themselves, all to their own cluster."""
+    total = links.sum(axis=1)
+    alone = np.flatnonzero((total == 0.0) & (labels >= 0))
+    own = sparse.csr_array((np.ones(len(alone)), (alone, labels[alone])), shape=links.shape)
+    rows = np.repeat(np.arange(graph.n_nodes), np.diff(links.indptr))
+    shares = sparse.csr_array((links.data / total[rows], links.indices, links.indptr), shape=links.shape)
+    return sparse.csr_array(shares + own)
+
+
+def gains_over_second(
+    on: WeighedGraph,
+    objective: Objective,
+    labels: npt.NDArray[np.int64],
+    links: sparse.csr_array,
+    stays: npt.NDArray[np.float64],
+    sums: ClusterSums,
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+    """The best other cluster of each node, how much worse it is than the own, and what one more link would change.
+
+    The candidates are the clusters to which a node is linked, and the best cluster for a node without links.
+    """
+    n = len(labels)
+    loops, mass = on.terms.loops, on.terms.mass
+    second, best = best_unlinked(objective, on.terms, labels, sums)
+    rows = np.repeat(np.arange(n), np.diff(links.indptr))
+    elsewhere = (links.indices != labels[rows]) & (labels[rows] >= 0)
+    rows, to, link = rows[elsewhere], links.indices[elsewhere], links.data[elsewhere]
+    gain = gain_of_joining(objective, link, loops[rows], mass[rows], sums.inside[to], sums.mass[to])
+    order = np.lexsort((to, -gain, rows))
+    rows, to, gain = rows[order], to[order], gain[order]
+    first = np.concatenate([[True], rows[1:] != rows[:-1]]) if len(rows) else np.zeros(0, bool)
+    rows, to, gain = rows[first], to[first], gain[first]
+    better = gain >= best[rows]
+    second[rows[better]], best[rows[better]] = to[better], gain[better]
+    movable = (second >= 0) & (sums.size[labels] > 1)
+    own, target = labels[movable], second[movable]
+    loss = loss_of_leaving(objective, stays[movable], loops[movable], mass[movable], sums.inside[own], sums.mass[own])
+    gains, one_link = np.where(labels >= 0, np.inf, 0.0), np.ones(n)
+    gains[movable] = loss - best[movable]
+    both = 1.0 / sums.mass[own] + 1.0 / sums.mass[target] if objective.kind == RATIO else 2.0
+    one_link[movable] = both
+    return second, gains, one_link
+
+
+def next_unions(
+    objective: Objective, links: sparse.csr_array, labels: npt.NDArray[np.int64], sums: ClusterSums
+) -> npt.NDArray[np.int64]:
+    """The other cluster whose union with each raises the objective most, or lowers it least."""
+    n, k = links.shape
+    members = np.flatnonzero(labels >= 0)
+    member = sparse.csr_array((np.ones(len(members)), (labels[members], members)), shape=(k, n))
+    between = sparse.csr_array(member @ links)
+    following = np.full(k, -1)
+    for c in range(k if k > 1 else 0):
+        link = np.zeros(k)
+        row = slice(between.indptr[c], between.indptr[c + 1])
+        link[between.indices[row]] = between.data[row]
+        gain = gain_of_union(objective, link, sums.inside[c], sums.mass[c], sums.inside, sums.mass)
+        gain[c] = -np.inf
+        following[c] = gain.argmax()
+    return following.astype(np.int64)
+
+
+def stabilities(
+    clustering: Clustering, n_repeats: int, rng: np.random.Generator, progress: Progress
+) -> npt.NDArray[np.float64]:
+    """For each cluster the mean Jaccard index with the most similar cluster found without some edges."""
+    labels, k, asked = clustering.labels, clustering.n_clusters, clustering.parameters
+    aim, components = Aim(clustering.objective, clustering.resolution), asked.get("components", "all")
+    at = None if {"method", "cut"} & {*asked} else clustering.resolution  # where that makes the number of clusters
+    has_edges = np.bincount(labels[(labels >= 0) & ~clustering.graph.isolated], minlength=k) > 0
+    n_linked = int(np.count_nonzero(has_edges))
+    agreement = np.zeros((n_repeats, k))
+    n_done = 0
+    for row in agreement:
+        if n_done and progress.out_of_time():
+            break
+        n_done += 1
+        less = leave_out_edges(clustering.graph, SHARE_LEFT_OUT, rng)
+        taken = labels >= 0
+        if at is None:
+            taken &= nodes_to_partition(less, n_linked, components, [], progress)
+        kept = np.flatnonzero(taken)
+        part = less.subgraph(kept)
+        if part.n_entries == 0:  # no cluster is found again
+            continue
+        on = weigh(part, aim.name)
+        run = run_on(on, rng, progress)
+        if at is None:
+            found = partition_into(run.finest, min(n_linked, len(kept)), aim, EFFORTS["normal"], run)[0].labels
+        else:
+            found = partition(run.finest, goal_at(on, at, aim.name), EFFORTS["normal"], run).labels
+        own, k_found = labels[kept], int(found.max()) + 1
+        both = sparse.coo_array((np.ones(len(kept)), (own, found)), shape=(k, k_found))
+        both.sum_duplicates()
+        of_own, of_found = np.bincount(own, minlength=k), np.bincount(found, minlength=k_found)
+        np.maximum.at(row, both.row, both.data / (of_own[both.row] + of_found[both.col] - both.data))
+    return np.where(has_edges, agreement[:n_done].mean(axis=0), 1.0)

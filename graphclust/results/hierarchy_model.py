@@ -1,0 +1,114 @@
+"""A hierarchy that was saved, without its graph, and what makes it a hierarchy again."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from graphclust.checks import Seed
+from graphclust.graph.container import Graph, GraphLike
+from graphclust.io.graph_input import as_graph
+from graphclust.objective.cuts import cut_and_volume
+from graphclust.progress import ProgressLike, as_progress
+from graphclust.results.hierarchy import Hierarchy
+from graphclust.updates.edits import Edges, apply_edits
+from graphclust.updates.hierarchy_update import remake_hierarchy
+from graphclust.updates.model_update import ROUND_OFF, rows_before
+
+__all__ = ["HierarchyModel"]
+
+Labels = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class HierarchyModel:
+    """What a saved hierarchy holds: all but its graph. `load_model` reads it from what `Hierarchy.save` wrote as .json.
+
+    nodes : the names of the nodes, or None for 0..n-1; in the order of their names.
+    levels, ids, resolutions, node_sizes, n_ids : as those of the hierarchy, in the order of `nodes`.
+    cut, volume : of the clusters of the last level, float64, shape (clusters,): whether the graph is as it was.
+    origin : as `Hierarchy.origin`.
+    """
+
+    nodes: tuple[Hashable, ...] | None
+    levels: tuple[Labels, ...]
+    ids: tuple[Labels, ...]
+    resolutions: tuple[float, ...]
+    node_sizes: npt.NDArray[np.float64] | None
+    n_ids: int | None
+    cut: npt.NDArray[np.float64]
+    volume: npt.NDArray[np.float64]
+    origin: dict[str, Any]
+
+    def __repr__(self) -> str:
+        n_clusters = ", ".join(str(len(ids)) for ids in self.ids)
+        return f"HierarchyModel({len(self.levels[0])} nodes, levels of {n_clusters} clusters)"
+
+    def update(
+        self,
+        G: GraphLike,
+        *,
+        added: Edges = None,
+        removed: Edges = None,
+        reweighted: Edges = None,
+        removed_nodes: Iterable[Hashable] | None = None,
+        rng: Seed = None,
+        progress: ProgressLike = None,
+    ) -> Hierarchy:
+        """The hierarchy after edits of its graph, as `Hierarchy.update` makes it.
+
+        G : the graph that was clustered, in any form that `as_graph` takes: the file does not hold it. Or what it has
+            become, where nobody kept account of the edits: nodes are found by name, and the clusters of the last level
+            are opened whose links weigh something else than before.
+        added, removed, reweighted, removed_nodes, rng, progress : as `Hierarchy.update` takes them, edits of G.
+
+        Returns a `Hierarchy` with the levels, `ids` and `changes` that an update of the hierarchy itself has.
+
+        Raises what `as_graph` and `Hierarchy.update` raise; GraphValidationError for a graph of unnamed nodes that has
+        fewer than the model, or of which only one has names, and for one without any node of the model.
+
+        >>> import tempfile
+        >>> import networkx as nx
+        >>> from graphclust import hierarchy, load_model
+        >>> graph = nx.ring_of_cliques(6, 5)
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     hierarchy(graph, max_size=6, rng=0).save(f"{folder}/levels.json")
+        ...     later = load_model(f"{folder}/levels.json").update(graph, added=[(0, "new"), (1, "new")], rng=0)
+        >>> [change for change in later.changes if change.kind != "kept"]
+        [ClusterChange(kind='grown', before=(0,), after=(0,), size_before=5, size_after=6)]
+        """
+        asked, progress = self.origin["options"], as_progress(progress, None)
+        with progress.stage("gate"):
+            graph = as_graph(G, weight=asked.get("weight", "weight"), symmetrize=asked.get("symmetrize"))
+        place = rows_before(self.nodes, len(self.levels[0]), graph)
+        with progress.stage("edits"):
+            edit = apply_edits(graph, added, removed, reweighted, removed_nodes)
+        before = np.append(place, -1)[edit.before]
+        is_open = np.append(self._has_changed(graph, place), False)[edit.before]
+        n_changed = np.maximum(edit.n_changed, np.where(is_open, np.maximum(np.diff(edit.graph.indptr), 1), 0))
+        return remake_hierarchy(
+            self._hierarchy(graph), edit._replace(before=before, n_changed=n_changed), rng, progress
+        )
+
+    def _has_changed(self, graph: Graph, place: Labels) -> npt.NDArray[np.bool_]:
+        """Which nodes of the graph are new, or in a cluster whose links changed; shape (n_nodes,).
+
+        place : the row that each node of the graph has here, -1 for new ones.
+        """
+        labels = np.append(self.levels[-1], -1)[place]
+        cut, volume = cut_and_volume(graph, labels, len(self.cut))
+        is_same = np.isclose(cut, self.cut, rtol=0.0, atol=ROUND_OFF * self.volume.sum())
+        is_same &= np.isclose(volume, self.volume, rtol=ROUND_OFF, atol=0.0)
+        return ~np.append(is_same, False)[labels]
+
+    def _hierarchy(self, graph: Graph) -> Hierarchy:
+        """The hierarchy with the nodes as they are here, of a graph that nothing but edits are asked of."""
+        options = self.origin["options"]
+        return Hierarchy(
+            self.levels, (), self.ids, graph, options["objective"], self.resolutions, options["max_size"],
+            options["min_size"], self.node_sizes, parameters=dict(options), n_ids=self.n_ids,
+        )  # fmt: skip

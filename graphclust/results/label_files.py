@@ -1,0 +1,286 @@
+"""Labels of nodes as a table of text (TSV or CSV), JSON, NumPy's NPZ, METIS's list, or on the nodes of a graph file."""
+
+import csv
+import io
+import json
+import os
+import re
+from collections.abc import Callable, Hashable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from graphclust.checks import as_labels, as_names, refuse_swapped
+from graphclust.errors import GraphFormatError, GraphValidationError, ParameterError
+from graphclust.io.atomic_write import whole_file
+from graphclust.io.formats.array_files import name_failures, open_archive, parse_json
+from graphclust.io.formats.network_writers import NO_XML
+from graphclust.io.pipes import is_pipe
+from graphclust.io.text.lines import quote
+from graphclust.results.clustering import Clustering
+from graphclust.results.label_tables import COMMENT, labels_of_json, read_label_table
+from graphclust.results.labeled_graph import write_labeled_graph
+from graphclust.results.report import origin_in_lines
+
+__all__ = ["read_labels", "write_labels"]
+
+HEADER = "node\tlabel"
+KINDS = {
+    ".tsv": "tsv", ".txt": "tsv", ".csv": "csv", ".json": "json", ".npz": "npz", ".part": "partition",
+    ".graphml": "graphml", ".gexf": "gexf",
+}  # fmt: skip
+WITH_GRAPH = ("graphml", "gexf")
+_PARTITION = re.compile(r"\.part(\.\d+)?$")  # as METIS names its own, such as mesh.graph.part.8
+_COMPLAINT = "holds no labels of nodes"
+_WHOLE = re.compile("[+-]?[0-9]+")
+_ROWS = 1 << 16
+_UNSAFE = ("\t", "\n", "\r")
+_SURROGATE = re.compile("[\ud800-\udfff]")
+
+
+def write_labels(
+    path: str | os.PathLike,
+    labels: Any,
+    nodes: Sequence[Hashable] | None = None,
+    *,
+    overwrite: bool = False,
+) -> None:
+    """Write the label of each node, -1 for none, to a .tsv (or .txt), .csv, .json or .npz file; or to one of METIS.
+
+    path : the ending tells the format. Of METIS, `.part` or `.part.K`, is a file of labels alone, in the order of the
+        nodes. .graphml and .gexf are the graph itself with an attribute "cluster" on each node; of a `Clustering` only.
+        What is written to a pipe or a device goes straight into it, as of a .tsv file where no ending says otherwise.
+        A .json file holds the lists "nodes" and "labels", and of a `Clustering` also "label_of", the label of each
+        name, "communities", a list of names for each, and "origin".
+    labels : a `Clustering`; a mapping from nodes, or a pandas Series with the nodes as its index; or whole numbers of
+        shape (n_nodes,). Of a `Clustering` the graph's file, k, the seed and the options are written too: in tables as
+        lines that start with "# ", which `read_labels` and `pandas.read_csv(..., comment="#")` pass over; in .npz and
+        .graphml as "origin", in .gexf as the description; not in .part, nor in a table that goes into a pipe, which
+        gets rows alone.
+    nodes : names of the nodes, strings or whole numbers; None takes those of the labels, or 0..n_nodes-1.
+    overwrite : replace a file that is there. The new file appears whole or not at all.
+
+    Names are written as they are, so that `read_labels` gives them back, but for strings that are all whole numbers,
+    which a table gives back as numbers, and for numbers beside strings, or from 2^63 on where it is no .json file,
+    which become strings. A spreadsheet takes a name that begins with =, +, - or @ for a formula and runs it: of names
+    that others chose, import the column as text, or write .json.
+
+    Raises ParameterError for another ending; FileExistsError; GraphValidationError for names that the format cannot
+    hold: other than strings or whole numbers, in a TSV file with a tab or a line break, in a CSV file with a carriage
+    return, and so on; .json holds all strings. OSError as `open` does, or, with the file's name and about its size,
+    where there is no room for it.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     write_labels(f"{folder}/labels.tsv", np.array([0, 1, -1]), ["a", "b", "c"])
+    ...     read_labels(f"{folder}/labels.tsv")
+    (['a', 'b', 'c'], array([ 0,  1, -1]))
+    """
+    refuse_swapped(path, "write_labels(path, clustering)")
+    kind = kind_of(path)
+    clustering = labels
+    origin: dict[str, Any] | None = None
+    if isinstance(labels, Clustering):
+        origin = None if is_pipe(path) and kind in ("tsv", "csv") else labels.origin
+        nodes = labels.nodes if nodes is None else nodes
+        labels = labels.labels
+    elif kind in WITH_GRAPH:
+        raise ParameterError(f"labels alone make no .{kind} file, expected a Clustering, which has its graph")
+    elif nodes is None and hasattr(labels, "items"):  # a mapping, or a Series with an index
+        nodes, labels = map(list, zip(*labels.items(), strict=True)) if len(labels) else ([], [])
+    labels = as_labels(labels, len(labels))
+    names: list[Any] = list(range(len(labels))) if nodes is None else as_names(nodes)
+    if len(names) != len(labels):
+        raise GraphValidationError(f"nodes has {len(names)} names, expected one for each of {len(labels)} labels")
+    if not all(type(name) is int for name in names):
+        names = _as_text(names, kind)
+    with whole_file(path, overwrite, lambda: _size(names, labels, kind)) as file:
+        if kind == "npz":
+            more: dict[str, Any] = {} if origin is None else {"origin": np.array(json.dumps(origin))}
+            np.savez_compressed(file, nodes=_as_array(names), labels=labels, **more)
+        elif kind == "json":
+            text = json.dumps(_json_of(names, labels, origin), ensure_ascii=False)
+            file.write(text.encode(errors="backslashreplace"))  # a lone surrogate as JSON has it
+        elif kind in WITH_GRAPH:
+            write_labeled_graph(file, clustering, names, kind)
+        else:
+            for text in label_rows(names, labels, kind, origin):
+                file.write(text.encode())
+
+
+def print_labels(clustering: Clustering, show: Callable[[str], None]) -> None:
+    """The text of a .tsv file, a block of rows at a time, without the last one's line break."""
+    for text in label_rows(_as_text(list(clustering.nodes), "tsv"), clustering.labels, "tsv"):
+        show(text.removesuffix("\n"))
+
+
+def _json_of(names: list[Any], labels: np.ndarray, origin: dict[str, Any] | None) -> dict[str, Any]:
+    lists = {"nodes": names, "labels": labels.tolist()}
+    if origin is None:
+        return lists
+    communities: list[list[Any]] = [[] for _ in range(int(labels.max(initial=-1)) + 1)]
+    for name, label in zip(names, lists["labels"], strict=True):
+        if label >= 0:
+            communities[label].append(name)
+    of_name = dict(zip(map(str, names), lists["labels"], strict=True))
+    return {"origin": origin, "label_of": of_name, "communities": communities, **lists}
+
+
+def _as_array(names: list[Any]) -> np.ndarray:
+    """Names as an array; of whole numbers that int64 cannot hold NumPy would make floats or objects."""
+    array = np.array(names, dtype=None if names else np.int64)
+    return array if array.dtype.kind in "iUS" else np.array([str(name) for name in names])
+
+
+def label_rows(
+    names: Sequence[Any], labels: np.ndarray, kind: str, origin: dict[str, Any] | None = None
+) -> Iterator[str]:
+    """The text of a "tsv", "csv" or "partition" file, in blocks of rows; its origin in comments before them."""
+    if kind != "partition":
+        if origin is not None:
+            yield "".join(f"{COMMENT}{line}\n" for line in origin_in_lines(origin))
+        yield HEADER.replace("\t", "," if kind == "csv" else "\t") + "\n"
+    for start in range(0, len(labels), _ROWS):
+        rows = zip(names[start : start + _ROWS], labels[start : start + _ROWS].tolist(), strict=True)
+        if kind == "csv":
+            text = io.StringIO()
+            csv.writer(text, lineterminator="\n").writerows(rows)
+            yield text.getvalue()
+        elif kind == "tsv":
+            yield "".join(f"{name}\t{label}\n" for name, label in rows)
+        else:
+            yield "".join(f"{label}\n" for _, label in rows)
+
+
+def _size(names: list, labels: np.ndarray, kind: str) -> int:
+    """About the bytes of a file, before compression."""
+    if kind == "npz":
+        return np.array(names).nbytes + labels.nbytes
+    between = {"json": 6, "graphml": 60, "gexf": 60}.get(kind, 2)
+    rows = (f"{name}{label}" for name, label in zip(names, labels.tolist(), strict=True))
+    return sum(len(row.encode(errors="replace")) + between for row in rows)
+
+
+def read_labels(path: str | os.PathLike, *, memory_limit: int | None = None) -> tuple[list, np.ndarray]:
+    """Names of the nodes and their labels, int64, from a file of `write_labels` or of another program.
+
+    path : a .tsv (or .txt), .csv, .json, .npz or METIS file, .part or .part.K; a pipe without an ending is read as a
+        .tsv file. A table may have a row of names of columns, comments that start with "# " before it, and names as
+        labels; JSON may be an object with a label for each name.
+
+    Returns a list of n_nodes names, those of METIS being 0..n_nodes-1, and labels of shape (n_nodes,), -1 for nodes in
+    no cluster; where the file has names as labels, an array of text. Names of nodes that are all whole numbers in a TSV
+    or CSV file come back as numbers.
+
+    memory_limit : most bytes of the arrays of a .npz file; None allows 200 for each byte of the file, at least 256 MiB
+        and at most what the machine has.
+
+    Raises OSError as `open` does, ParameterError for another ending, GraphFormatError for another content,
+    ResourceLimitError past the limit.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     with open(f"{folder}/labels.tsv", "w") as file:
+    ...         _ = file.write("node\\tlabel\\nann\\t0\\nbob\\t1\\n")
+    ...     read_labels(f"{folder}/labels.tsv")
+    (['ann', 'bob'], array([0, 1]))
+    """
+    kind, name = kind_of(path), os.fsdecode(path)
+    if kind in WITH_GRAPH:
+        raise ParameterError(
+            f"path={name!r} is a graph file, expected labels; networkx.read_{kind} reads its attribute"
+        )
+    with name_failures(name, _COMPLAINT):
+        if kind == "npz":
+            nodes, labels = _read_npz(name, memory_limit)
+        elif kind == "json":
+            with open(path, "rb") as file:
+                nodes, labels = labels_of_json(parse_json(file.read()))
+        elif kind == "partition":
+            labels = _read_list(name)
+            nodes = list(range(len(labels)))
+        else:
+            nodes, labels = read_label_table(name, kind)
+    if labels.dtype.kind not in "iuU" or labels.shape != (len(nodes),):
+        raise GraphFormatError(
+            f"holds {len(nodes)} nodes and labels of shape {labels.shape} and dtype {labels.dtype}, expected a whole "
+            "number or a name for each node",
+            name,
+        )
+    return nodes, labels if labels.dtype.kind == "U" else labels.astype(np.int64, copy=False)
+
+
+def _read_list(path: str) -> np.ndarray:
+    """The labels of a file of METIS, a whole number a line."""
+    labels = []
+    with open(path, encoding="utf-8-sig", errors="replace") as file:
+        for line, text in enumerate(file, 1):
+            word = text.strip()
+            if word and not (_WHOLE.fullmatch(word) and abs(int(word[:40])) < 2**63):
+                found = quote(word.encode())
+                raise GraphFormatError(f"{found!r} is no label, expected a whole number below 2^63", path, line)
+            if word:
+                labels.append(int(word))
+    return np.array(labels, np.int64)
+
+
+def _read_npz(path: str, memory_limit: int | None) -> tuple[list, np.ndarray]:
+    with open_archive(path, path, _COMPLAINT, memory_limit) as archive:
+        nodes, labels = archive.read("nodes", "labels")
+        if labels.dtype.kind not in "iuU" or (labels.dtype.kind == "u" and labels.size and labels.max() >= 2**63):
+            raise ValueError(f"its labels are of dtype {labels.dtype}, expected whole numbers below 2^63 or names")
+        if nodes.ndim != 1 or nodes.dtype.kind not in "iuU":
+            raise ValueError(
+                f"its nodes are an array of {nodes.ndim} dimensions and dtype {nodes.dtype}, expected names"
+            )
+        return nodes.tolist(), labels
+
+
+def kind_of(path: str | os.PathLike) -> str:
+    """The format of a file of labels, by its ending."""
+    name = os.fsdecode(path)
+    ending = os.path.splitext(name)[1].lower()
+    kind = "partition" if _PARTITION.search(name) else KINDS.get(ending)
+    if kind is None and is_pipe(path):
+        return "tsv"
+    if kind is None:
+        found = f"ends in {ending!r}" if ending else "has no ending"
+        raise ParameterError(f"path={name!r} {found}, expected a name in {', '.join(KINDS)}, or .part.K as of METIS")
+    return kind
+
+
+def _fault_of(name: str, kind: str) -> str:
+    """What keeps a name out of a file of a kind, which would not give it back; nothing does of "json"."""
+    if kind == "tsv" and any(mark in name for mark in _UNSAFE):
+        return "holds a tab or a line break"
+    if kind == "csv" and "\r" in name:
+        return "holds a carriage return"
+    if kind in ("tsv", "csv") and _SURROGATE.search(name):
+        return "holds half of a character, which UTF-8 has no form for"
+    if kind == "npz" and name.endswith("\0"):
+        return "ends in a zero character, which NumPy drops"
+    return f"holds a character that .{kind} files cannot hold" if kind in WITH_GRAPH and NO_XML.search(name) else ""
+
+
+def _as_text(names: list[Any], kind: str) -> list[Any]:
+    """Names as strings, or all as whole numbers; a name that could not be read back as it was is an error."""
+    if kind == "partition":
+        return names  # which are not written
+    texts: list[Any] = []
+    for name in names:
+        if not isinstance(name, str | int | np.integer) or isinstance(name, bool):
+            raise GraphValidationError(
+                f"node {name!r} is a {type(name).__name__}; labels files hold strings or whole numbers: pass nodes="
+            )
+        text = str(name)
+        if fault := _fault_of(text, kind):
+            raise GraphValidationError(f"node {text!r} {fault}; write a .json file")
+        texts.append(text)
+    if all(isinstance(name, int | np.integer) for name in names):
+        return [int(name) for name in names]
+    if len({*texts}) < len({*names}):
+        twice = next(text for text in texts if texts.count(text) > 1)
+        raise GraphValidationError(
+            f"two nodes are named {twice!r} as text, by which files tell them apart: pass nodes="
+        )
+    return texts

@@ -1,0 +1,243 @@
+"""Labels that keep their numbers: clusters are matched with earlier ones, and changes are listed."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+
+from graphclust.checks import as_choice
+from graphclust.engine.overlay import number_used
+from graphclust.errors import GraphValidationError
+from graphclust.objective.labels import number_labels, order_alike
+
+__all__ = ["ClusterChange", "remap_labels"]
+
+METHODS = ("auto", "hungarian", "greedy")
+FEW_PAIRS = 4  # per node, of clusters before and after: up to so many, a dense table counts fastest
+MOST_ID = 1 << 62  # new ids are larger than all old ones
+MOST_PAIRS = 1_000_000  # of clusters, up to which the matching has the largest total overlap; beyond, it is greedy
+Labels = npt.NDArray[np.int64]
+NONE: Labels = np.empty(0, np.int64)
+
+
+class ClusterChange(NamedTuple):
+    """What became of a cluster.
+
+    kind : "kept" (one cluster before and after, of the same nodes), "changed", "grown" or "shrunk" (of others, as many,
+        more or less), "split" (one before, several after), "merged" (several before, one after), "born" (none before)
+        or "died" (none after). A cluster that gave a part away and took another in is told twice, as split and as
+        merged.
+    before, after : the ids; the one that goes on is first.
+    size_before, size_after : nodes of all of these.
+    """
+
+    kind: str
+    before: tuple[int, ...]
+    after: tuple[int, ...]
+    size_before: int
+    size_after: int
+
+
+def remap_labels(old: Any, new: Any, *, method: str = "auto") -> Any:
+    """New labels with the numbers of the old ones: each new cluster is matched with an old one, by overlap.
+
+    old, new : labels of the same nodes, in any form that `adjusted_rand_index` takes; or mappings from nodes to whole
+        numbers, of which some nodes may be new or gone.
+    method : "hungarian" matches clusters so that the most nodes keep their number, "greedy" takes the largest overlap
+        first; "auto" (default) is the first for up to a million pairs of clusters.
+
+    Returns the new labels, as an int64 array, or of mappings as a dict. No two clusters get one number; one without a
+    match gets a number above all old ones, larger clusters first. -1, for none, stays.
+
+    Raises GraphValidationError for labels of different nodes, ParameterError for another method.
+
+    >>> remap_labels([0, 0, 1, 1, 1], [2, 2, 0, 0, 1])
+    array([0, 0, 1, 1, 2])
+    >>> remap_labels({"a": 7, "b": 7, "c": 3}, {"b": 0, "c": 1, "d": 2})
+    {'b': 7, 'c': 3, 'd': 8}
+    """
+    method = as_choice(method, "method", METHODS)
+    if isinstance(old, Mapping) and isinstance(new, Mapping):
+        return _remap_by_name(old, new, method) if new else {}
+    before, after = order_alike(old, new, ("old", "new"))
+    before = _as_ids(before, "old") if before.dtype.kind in "iu" else number_labels(before, before.size, "old")
+    return renumber(before, number_labels(after, before.size, "new"), method)
+
+
+def _remap_by_name(old: Mapping[Hashable, Any], new: Mapping[Hashable, Any], method: str) -> dict[Hashable, int]:
+    ids, after = (_as_ids(np.array(list(of.values())), name) for of, name in ((old, "old"), (new, "new")))
+    id_of = dict(zip(old, ids.tolist(), strict=True))
+    before = np.array([id_of.get(node, -1) for node in new], np.int64)
+    found = renumber(before, number_labels(after, len(after), "new"), method, int(ids.max(initial=-1)) + 1)
+    return dict(zip(new, found.tolist(), strict=True))
+
+
+def _as_ids(labels: np.ndarray, name: str) -> Labels:
+    """Labels of clusters as they are, int64, however large; GraphValidationError for others."""
+    if labels.size and labels.dtype.kind not in "iu":
+        raise GraphValidationError(f"{name} holds labels of dtype {labels.dtype}, expected whole numbers")
+    if labels.ndim != 1 or (labels.size and (labels.min() < -1 or labels.max() >= MOST_ID)):
+        raise GraphValidationError(
+            f"{name} holds labels of shape {labels.shape} from {labels.min()} to {labels.max()}, expected one number a "
+            f"node, -1 for none, below {MOST_ID}"
+        )
+    return labels.astype(np.int64)
+
+
+def renumber(before: Labels, after: Labels, method: str = "auto", first_new: int | None = None) -> Labels:
+    """Labels `after` with the numbers of `before`, of the same nodes; -1 for none. See `remap_labels`.
+
+    first_new : the least number for a cluster without a match; by default above all those before.
+    """
+    if first_new is None:
+        first_new = int(before.max(initial=-1)) + 1
+    old_ids, old = number_ids(before)
+    n_after = int(after.max(initial=-1)) + 1
+    sizes = np.bincount(after[after >= 0], minlength=n_after)
+    number = match_ids(overlap_of(old, len(old_ids), after, n_after), old_ids, sizes, first_new, method)
+    return np.append(number, -1)[after]
+
+
+def number_ids(ids: Labels) -> tuple[Labels, Labels]:
+    """The used ids, increasing, and for each node the place of its id among them, -1 for none."""
+    taken = ids >= 0
+    if not taken.any():
+        return np.empty(0, np.int64), np.full(len(ids), -1, np.int64)
+    place, n_used = number_used(ids, taken)
+    used = np.empty(n_used, np.int64)
+    used[place[taken]] = ids[taken]
+    return used, place
+
+
+def overlap_of(before: Labels, n_before: int, after: Labels, n_after: int) -> sparse.csr_array:
+    """How many nodes each new cluster shares with each earlier one, shape (n_after, n_before); label -1 is for none."""
+    both = (before >= 0) & (after >= 0)
+    if not both.all():
+        before, after = before[both], after[both]
+    if n_before * n_after > FEW_PAIRS * len(before):
+        entries = np.ones(len(before), np.int64), (after, before)
+        return sparse.coo_array(entries, shape=(n_after, n_before)).tocsr()
+    counts = np.bincount(after * np.int64(n_before) + before, minlength=n_before * n_after)
+    return sparse.csr_array(counts.reshape(n_after, n_before))
+
+
+def match_ids(
+    overlap: sparse.csr_array, old_ids: Labels, sizes: Labels, first_new: int, method: str = "auto"
+) -> Labels:
+    """The id of each new cluster: that of the earlier cluster matched with it, or a new one; -1 if it has no nodes.
+
+    overlap : as of `overlap_of`. sizes : of the new clusters; larger ones get lower new ids.
+    """
+    number = np.full(overlap.shape[0], -1, np.int64)
+    clusters, matches = _match(overlap, method)
+    number[clusters] = old_ids[matches]
+    unmatched = np.flatnonzero((number < 0) & (sizes > 0))
+    unmatched = unmatched[np.argsort(-sizes[unmatched], kind="stable")]
+    number[unmatched] = first_new + np.arange(len(unmatched))
+    return number
+
+
+def _match(overlap: sparse.csr_array, method: str) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    """Rows and columns matched one to one where they overlap."""
+    if method == "hungarian" or (method == "auto" and overlap.shape[0] * overlap.shape[1] <= MOST_PAIRS):
+        from scipy.optimize import linear_sum_assignment  # takes a tenth of a second to import
+
+        dense = overlap.toarray()
+        rows, columns = linear_sum_assignment(dense, maximize=True)
+        shared = dense[rows, columns] > 0
+        return rows[shared], columns[shared]
+    pairs = overlap.tocoo()
+    order = np.lexsort((pairs.col, pairs.row, -pairs.data))
+    taken: tuple[set[int], set[int]] = set(), set()
+    found = []
+    for row, column in zip(pairs.row[order].tolist(), pairs.col[order].tolist(), strict=True):
+        if row not in taken[0] and column not in taken[1]:
+            taken[0].add(row)
+            taken[1].add(column)
+            found.append((row, column))
+    matched = np.array(found, np.int64).reshape(-1, 2)
+    return matched[:, 0], matched[:, 1]
+
+
+def changes_between(old: Labels, new: Labels, before: Labels, told: Labels = NONE) -> tuple[ClusterChange, ...]:
+    """What became of each cluster, by id.
+
+    old : ids of the nodes before. new : ids of the nodes after. before : the row that each of these had, -1 for none.
+    told : ids of clusters that are left out where they went on, came or went by themselves.
+    """
+    (old_ids, place), (new_ids, now) = number_ids(old), number_ids(new)
+    old_sizes = np.bincount(place[place >= 0], minlength=len(old_ids))
+    new_sizes = np.bincount(now[now >= 0], minlength=len(new_ids))
+    stayed = overlap_of(np.where(before >= 0, place[before], -1), len(old_ids), now, len(new_ids))
+    return list_changes(stayed, old_ids, new_ids, old_sizes, new_sizes, told)
+
+
+def list_changes(
+    overlap: sparse.csr_array,
+    old_ids: Labels,
+    new_ids: Labels,
+    old_sizes: Labels,
+    new_sizes: Labels,
+    told: Labels = NONE,
+) -> tuple[ClusterChange, ...]:
+    """What became of each cluster. A new cluster comes from the earlier one that had most of its nodes.
+
+    overlap : as of `overlap_of`. The ids, increasing, and sizes of the clusters, all of which have nodes.
+    told : see `changes_between`.
+    """
+    pairs = overlap.tocoo()
+    stays, place = np.isin(old_ids, new_ids), np.searchsorted(new_ids, old_ids)
+    is_born = ~np.isin(new_ids, old_ids) & ~np.isin(new_ids, told)
+    is_gone = ~stays & ~np.isin(old_ids, told)
+    from_one = is_born[pairs.row] & (2 * pairs.data > new_sizes[pairs.row])
+    to_one = is_gone[pairs.col] & (2 * pairs.data > old_sizes[pairs.col])
+    goes_to = _group(old_ids[pairs.col[from_one]], new_ids[pairs.row[from_one]])
+    comes_from = _group(new_ids[pairs.row[to_one]], old_ids[pairs.col[to_one]])
+    goes_to = {o: parts for o, parts in goes_to.items() if len(parts) + (o in new_ids) > 1}
+    comes_from = {n: parts for n, parts in comes_from.items() if len(parts) + (n in old_ids) > 1}
+    size_of = [dict(zip(ids.tolist(), sizes.tolist(), strict=True))
+               for ids, sizes in ((old_ids, old_sizes), (new_ids, new_sizes))]  # fmt: skip
+
+    def change(kind: str, olds: list[int], news: list[int]) -> ClusterChange:
+        sizes = (sum(of[one] for one in ones) for of, ones in zip(size_of, (olds, news), strict=True))
+        return ClusterChange(kind, tuple(olds), tuple(news), *sizes)
+
+    on = stays & ~np.isin(old_ids, told)
+    goes_on, shared = new_ids[pairs.row] == old_ids[pairs.col], np.zeros(len(old_ids), np.int64)
+    shared[pairs.col[goes_on]] = pairs.data[goes_on]
+    figures = old_ids[on], old_sizes[on], new_sizes[place[on]], shared[on]
+    rest = zip(*(values.tolist() for values in figures), strict=True)
+    of_old = {o: ClusterChange(_kind(size, now, both), (o,), (o,), size, now) for o, size, now, both in rest}
+    for n in comes_from:
+        of_old.pop(n, None)  # what it takes in is told with it
+    for o, parts in goes_to.items():
+        of_old[o] = change("split", [o], ([o] if o in size_of[1] else []) + parts)
+    absorbed = {o for parts in comes_from.values() for o in parts}
+    for o in old_ids[is_gone].tolist():
+        if o not in goes_to and o not in absorbed:
+            of_old[o] = change("died", [o], [])
+    origins, of_new = {n for parts in goes_to.values() for n in parts}, {}
+    for n, olds in comes_from.items():
+        of_new[n] = change("merged", ([n] if n in size_of[0] else []) + olds, [n])
+    for n in new_ids[is_born].tolist():
+        if n not in comes_from and n not in origins:
+            of_new[n] = change("born", [], [n])
+    return tuple(of[one] for of in (of_old, of_new) for one in sorted(of))
+
+
+def _group(keys: Labels, values: Labels) -> dict[int, list[int]]:
+    """For each key its values, increasing."""
+    groups: dict[int, list[int]] = {}
+    for key, value in sorted(zip(keys.tolist(), values.tolist(), strict=True)):
+        groups.setdefault(key, []).append(value)
+    return groups
+
+
+def _kind(size: int, now: int, n_shared: int) -> str:
+    if size == now:
+        return "kept" if n_shared == size else "changed"
+    return "grown" if now > size else "shrunk"

@@ -1,0 +1,214 @@
+"""Clusters of nodes that come later, from their links to the nodes that were clustered."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Hashable, Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+
+from graphclust.checks import Seed, as_array
+from graphclust.compiled.graphs.objective import PLAIN, RATIO, Objective
+from graphclust.errors import GraphValidationError, ParameterError
+from graphclust.graph.container import GraphLike
+from graphclust.graph.matrices import as_checked_csr
+from graphclust.objective.gains import gain_of_joining
+from graphclust.objective.objective import DEFINITIONS, PLAIN_OBJECTIVES
+from graphclust.progress import ProgressLike
+from graphclust.updates.edits import Edges
+
+if TYPE_CHECKING:
+    from graphclust.results.clustering import Clustering
+
+__all__ = ["ClusterModel"]
+
+
+@dataclass(frozen=True, eq=False)
+class ClusterModel:
+    """What is needed of a clustering to label nodes that were not there; `Clustering.model` makes it.
+
+    labels : int64, shape (n,), of the nodes that were clustered, -1 for none.
+    nodes : their names, or None for 0..n-1.
+    objective, resolution : as those of the clustering; ParameterError for one that needs a resolution and has none.
+    inside, mass : float64, shape (k,), the sums of the clusters that the objective is made of.
+    total : the graph's volume.
+    origin : as `Clustering.origin`.
+    ids, n_ids, node_sizes : as those of the clustering; None where they are what they are by default.
+    """
+
+    labels: npt.NDArray[np.int64]
+    nodes: tuple[Hashable, ...] | None
+    objective: str
+    resolution: float | None
+    inside: npt.NDArray[np.float64]
+    mass: npt.NDArray[np.float64]
+    total: float
+    origin: dict[str, Any] = field(default_factory=dict)
+    ids: npt.NDArray[np.int64] | None = None
+    n_ids: int | None = None
+    node_sizes: npt.NDArray[np.float64] | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse a model whose objective is not complete: it would predict for another, and no file could hold it."""
+        if self.resolution is None and self.objective in PLAIN_OBJECTIVES:
+            raise ParameterError(
+                f"resolution=None leaves objective={self.objective!r} without the number it needs; pass the resolution "
+                "that the clusters were made at, resolution=1.0 for the usual modularity"
+            )
+
+    def __repr__(self) -> str:
+        return f"ClusterModel({len(self.labels)} nodes in {len(self.mass)} clusters, {self.objective})"
+
+    def predict(self, rows: Any) -> npt.NDArray[np.int64]:
+        """The cluster of each new node, int64, shape (m,): the one that gains most by it, among those it is linked to.
+
+        rows : weights of the links of m new nodes to the n old ones, shape (m, n), dense or SciPy sparse, >= 0; or a
+            mapping from each new node to its neighbors among the old, names in a list or set, or a mapping to weights.
+
+        What is compared is the objective of the graph with the one node more, exactly: its links raise the degrees of
+        its neighbors too. Ties go to the lowest cluster; a node that is linked to no cluster gets -1. Links between new
+        nodes are not known here; if many come at once, cluster the whole graph again.
+
+        Raises GraphValidationError for rows of another shape, negative or infinite weights and unknown neighbors,
+        TypeError for what is no matrix of numbers.
+
+        >>> import networkx as nx
+        >>> from graphclust import coreset_sc
+        >>> model = coreset_sc(nx.barbell_graph(4, 0), 2, rng=0).model()
+        >>> model.predict({"one": [0, 1], "other": {6: 2.0, 0: 0.5}, "none": []})
+        array([ 0,  1, -1])
+        """
+        given = self._links_by_name(rows) if isinstance(rows, Mapping) else as_rows(rows, len(self.labels))
+        n_new, k = given.shape[0], len(self.mass)
+        members = np.flatnonzero(self.labels >= 0)
+        member = sparse.csr_array((np.ones(len(members)), (members, self.labels[members])), shape=(len(self.labels), k))
+        links = sparse.csr_array(given @ member)
+        links.sort_indices()
+        degrees = np.asarray(given.sum(axis=1), np.float64)
+        new, to, link = np.repeat(np.arange(n_new), np.diff(links.indptr)), links.indices, links.data
+        gains = self._gains(degrees[new], to, link)
+        order = np.lexsort((to, -gains, new))
+        firsts = order[np.unique(new[order], return_index=True)[1]]
+        labels = np.full(n_new, -1, np.int64)
+        labels[new[firsts]] = to[firsts]
+        return labels
+
+    def update(
+        self,
+        G: GraphLike,
+        *,
+        added: Edges = None,
+        removed: Edges = None,
+        reweighted: Edges = None,
+        removed_nodes: Iterable[Hashable] | None = None,
+        rng: Seed = None,
+        progress: ProgressLike = None,
+    ) -> Clustering:
+        """The clustering after edits of its graph, as `Clustering.update` makes it; for a model that `load_model` read.
+
+        G : the graph that was clustered, in any form that `as_graph` takes: a model does not hold it. Or what it has
+            become, where nobody kept account of the edits: nodes are found by name, and all of them are looked at, as
+            the model does not know which edges are new.
+        added, removed, reweighted, removed_nodes, rng, progress : as `Clustering.update` takes them, edits of G.
+
+        Returns a `Clustering` with the labels, `ids` and `changes` that an update of the clustering itself has.
+
+        Raises what `as_graph` and `Clustering.update` raise; GraphValidationError for a graph of unnamed nodes that has
+        fewer than the model, or of which only one has names, and for one without any node of the model.
+
+        >>> import networkx as nx
+        >>> from graphclust import communities
+        >>> model = communities(nx.barbell_graph(5, 0), rng=0).model()
+        >>> model.update(nx.barbell_graph(5, 0), added=[(9, 10), (8, 10)], rng=0).labels
+        array([0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1])
+        """
+        from graphclust.updates.model_update import update_model
+
+        return update_model(self, G, added, removed, reweighted, removed_nodes, rng, progress)
+
+    def _gains(
+        self, degrees: npt.NDArray[np.float64], to: npt.NDArray[np.int32], link: npt.NDArray[np.float64]
+    ) -> npt.NDArray[np.float64]:
+        """The change of the objective when new nodes of these degrees join clusters, against staying by themselves."""
+        inside, mass = self.inside[to], self.mass[to]
+        loop, own = np.zeros(len(to)), np.ones(len(to))
+        made_of = DEFINITIONS[self.objective]
+        if made_of.less_degree:
+            inside, loop = inside - link, -degrees  # minus the cut: what is new leaves the cluster until the node is in
+        if made_of.by_degree:
+            mass, own = mass + link, degrees
+        if made_of.is_ratio:
+            return np.asarray(gain_of_joining(Objective(RATIO, 0.0, 1.0), link, loop, own, inside, mass))
+        pull: Any = self.resolution or 0.0  # a number, or one for each pair: every node makes a volume of its own
+        if made_of.is_relative:
+            volume = self.total + 2.0 * degrees
+            pull = pull * volume / (volume if made_of.by_degree else len(self.labels) + 1.0) ** 2
+        return np.asarray(gain_of_joining(Objective(PLAIN, pull, 1.0), link, loop, own, inside, mass))
+
+    @cached_property
+    def _places(self) -> dict[Hashable, int]:
+        names = range(len(self.labels)) if self.nodes is None else self.nodes
+        return {node: place for place, node in enumerate(names)}
+
+    def _links_by_name(self, rows: Mapping[Hashable, Any]) -> sparse.csr_array:
+        """A matrix of links, from a mapping of new nodes to their neighbors by name."""
+        new, old, weights = [], [], []
+        for row, (name, neighbors) in enumerate(rows.items()):
+            if isinstance(neighbors, str):
+                raise TypeError(f"rows[{name!r}] is a str, expected a list of neighbors, as [{neighbors!r}]")
+            for node in neighbors:
+                place = self._places.get(node)
+                if place is None:
+                    raise GraphValidationError(f"rows[{name!r}] holds {node!r}, which is no node that was clustered")
+                new.append(row)
+                old.append(place)
+                weights.append(neighbors[node] if isinstance(neighbors, Mapping) else 1.0)
+        entries = np.array(weights, np.float64), (np.array(new, np.int64), np.array(old, np.int64))
+        return as_rows(sparse.csr_array(entries, shape=(len(rows), len(self.labels))), len(self.labels))
+
+    def save(self, path: str | os.PathLike, *, overwrite: bool = False) -> None:
+        """Write the model to a .npz file, whole or not at all: arrays, and a header in JSON; nothing is pickled.
+
+        Raises FileExistsError unless `overwrite`; ParameterError for another ending; GraphValidationError for names of
+        nodes other than strings and whole numbers; OSError as `open` does.
+        """
+        from graphclust.results.model_files import write_model
+
+        write_model(path, self, overwrite)
+
+
+def as_rows(rows: Any, n_old: int) -> sparse.csr_array:
+    """New nodes' links as float64 CSR, checked."""
+    array = rows if sparse.issparse(rows) else as_array(rows, "rows")
+    if array.ndim != 2 or array.shape[1] != n_old:
+        raise GraphValidationError(
+            f"rows has shape {array.shape}, expected a row for each new node and a column for each of the {n_old} "
+            "nodes that were clustered"
+        )
+    if array.dtype.kind not in "biuf":
+        raise TypeError(f"rows has dtype {array.dtype}, expected numbers: the weights of links")
+    matrix = as_checked_csr(array, "rows") if sparse.issparse(array) else sparse.csr_array(array)
+    matrix = matrix.astype(np.float64, copy=False)
+    bad = np.flatnonzero(~(np.isfinite(matrix.data) & (matrix.data >= 0.0)))
+    if len(bad):
+        raise GraphValidationError(f"rows holds the weight {matrix.data[bad[0]]}, expected finite weights >= 0")
+    if not matrix.data.all():
+        matrix = matrix.copy()  # of a caller's matrix nothing is changed
+        matrix.eliminate_zeros()
+    return matrix
+
+
+def model_of(clustering: Clustering) -> ClusterModel:
+    """The model of a clustering."""
+    graph = clustering.graph
+    sums = clustering.sums
+    nodes = None if graph.nodes is None else tuple(clustering.nodes)
+    return ClusterModel(
+        clustering.labels, nodes, clustering.objective, clustering.resolution, sums.inside, sums.mass,
+        graph.total_volume, clustering.origin, clustering.stable_ids, clustering.n_ids, clustering.node_sizes,
+    )  # fmt: skip

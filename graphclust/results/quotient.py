@@ -1,0 +1,86 @@
+"""The quotient graph of a partition: its clusters as nodes, the weight between two clusters as their edge.
+
+Cuts, volumes and so the normalized cut of any partition that keeps the clusters whole are the same on both graphs.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy import sparse
+
+from graphclust.compiled.graphs.levels import Level
+from graphclust.engine.contraction import contract
+from graphclust.engine.levels import run_on, with_sums
+from graphclust.engine.sequential_contraction import is_estimate
+from graphclust.errors import GraphValidationError
+from graphclust.graph.container import Graph, GraphLike
+from graphclust.io.graph_input import as_graph
+from graphclust.objective.labels import LabelsLike, labels_on
+from graphclust.objective.objective import CUT, weigh
+
+__all__ = ["quotient_graph"]
+
+
+def quotient_graph(G: GraphLike, labels: LabelsLike, *, weight: str | None = "weight") -> Graph:
+    """The graph of the clusters of a partition, made in one pass over the edges.
+
+    G, weight : as `as_graph` takes them.
+    labels : in any form that `cluster_volumes` takes; every label from 0 to k - 1 used.
+
+    Returns a weighted Graph of k nodes whose degrees are the clusters' volumes; what stays inside a cluster is its
+    self-loop, each inner edge counted in both directions.
+
+    >>> import networkx as nx
+    >>> quotient_graph(nx.barbell_graph(3, 0), np.array([0, 0, 0, 1, 1, 1])).loops
+    array([6., 6.])
+    """
+    graph = as_graph(G, weight=weight)
+    cluster = labels_on(graph, labels)
+    sizes = np.bincount(cluster[cluster >= 0])
+    if (cluster < 0).any() or not sizes.all():
+        raise GraphValidationError("labels must give every node a cluster, numbered 0..k-1 with none empty")
+    return contract_graph(graph, cluster.astype(np.int32), len(sizes))
+
+
+def contract_graph(graph: Graph, labels: np.ndarray, k: int) -> Graph:
+    """`quotient_graph` for int32 labels 0..k-1 of all nodes, each of them used."""
+    level = _level_of_clusters(graph, labels, k)
+    between, (loops, volumes, _) = _between(level), level.terms
+    if is_estimate(graph.n_entries, k):  # what is not seen to leave a cluster stays, so that volumes are right
+        leaving = np.asarray(between.sum(axis=1)).ravel()
+        loops = np.maximum(volumes - leaving, 0.0)
+        volumes = leaving + loops
+    # Where only round-off is left inside a cluster, it is 0.
+    links = sparse.csr_array(between + sparse.dia_array((loops[None, :], [0]), shape=(k, k)))
+    links.eliminate_zeros()
+    links.sort_indices()
+    return Graph(links.indptr.astype(np.int64), links.indices.astype(np.int32), links.data, volumes, loops)
+
+
+def weights_between(graph: Graph, labels: np.ndarray, k: int) -> sparse.csr_array:
+    """The weight between two clusters, shape (k, k), with nothing on the diagonal; labels -1 are left out."""
+    if (labels < 0).any():
+        kept = np.flatnonzero(labels >= 0)
+        graph, labels = graph.subgraph(kept), labels[kept]
+    return _between(_level_of_clusters(graph, labels.astype(np.int32), k))
+
+
+def highest_excess(graph: Graph, labels: np.ndarray, mass: np.ndarray, is_relative: bool) -> float:
+    """The weight between two clusters over the product of their masses, the most of all pairs.
+
+    mass : of each cluster. is_relative : in units of what chance puts between two units of mass.
+    """
+    between = weights_between(graph, labels, len(mass)).tocoo()
+    volume = float(graph.degrees[labels >= 0].sum())
+    chance = volume / float(mass.sum()) ** 2 if is_relative else 1.0
+    return float((between.data / (mass[between.row] * mass[between.col] * chance)).max(initial=0.0))
+
+
+def _level_of_clusters(graph: Graph, labels: np.ndarray, k: int) -> Level:
+    run = run_on(weigh(graph, CUT.name))
+    return contract(run.finest, with_sums(run.finest, labels, k, run), run).coarse
+
+
+def _between(level: Level) -> sparse.csr_array:
+    rows, k = level.rows, len(level.terms.mass)
+    return sparse.csr_array((rows.weights, rows.indices, rows.indptr), shape=(k, k))

@@ -1,0 +1,179 @@
+"""A clustering as text for a terminal, and as plain data for JSON."""
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from graphclust.errors import amount, escape_controls
+from graphclust.objective.objective import DEFINITIONS
+
+if TYPE_CHECKING:
+    from graphclust.results.clustering import Clustering
+
+CLUSTERS_SHOWN = 10
+
+
+def origin(
+    version: str, file: str | None, k: int | str, seed: int | str | None, options: dict[str, Any]
+) -> dict[str, Any]:
+    """What a result came from, as JSON can hold it; seed : None where nothing was drawn."""
+    return {"version": version, "file": file, "k": k, "seed": seed, "options": dict(options)}
+
+
+def origin_in_lines(origin: dict[str, Any]) -> list[str]:
+    """The same as lines of text, without the file where there was none."""
+    known = {name: value for name, value in origin.items() if value is not None and name != "version"}
+    written = [f"{name}: {json.dumps(value, ensure_ascii=False)}" for name, value in known.items()]
+    return [f"made by graphclust {origin['version']}", *written]
+
+
+def as_data(clustering: "Clustering") -> dict[str, Any]:
+    """Everything but the labels, as plain Python values."""
+    graph, coreset = clustering.graph, clustering.coreset
+    data = {
+        "n_nodes": graph.n_nodes,
+        "n_edges": graph.n_edges,
+        "weighted": graph.weights is not None,
+        "n_isolated": int(graph.isolated.sum()),
+        "n_aside": clustering.n_aside,
+        "n_components": graph.n_components,
+        "k": clustering.k,
+        "n_clusters": clustering.n_clusters,
+        "normalized_cut": clustering.normalized_cut,
+        "modularity": clustering.modularity,
+        "objective": clustering.objective,
+        "resolution": clustering.resolution,
+        "natural_range": None if clustering.natural_range is None else list(clustering.natural_range),
+        "edge_cut": clustering.edge_cut,
+        "n_boundary_nodes": clustering.n_boundary_nodes,
+        "communication_volume": clustering.communication_volume,
+        "largest_share": float(clustering.sizes.max() / clustering.sizes.sum()),
+        "smallest_share": float(clustering.sizes.min() / clustering.sizes.sum()),
+        "imbalance": clustering.imbalance,
+        "mean_normalized_cut": clustering.normalized_cut / max(clustering.n_clusters, 1),
+        "sizes": clustering.sizes.tolist(),
+        "volume": clustering.volume.tolist(),
+        "conductance": clustering.conductance.tolist(),
+        "coreset_size": None if coreset is None else len(coreset.nodes),
+        "n_undecided": None if clustering.undecided is None else int(clustering.undecided.sum()),
+        "remarks": list(clustering.remarks),
+        "seconds": dict(clustering.seconds),
+        "entries_read": dict(clustering.entries_read),
+        "decided": dict(clustering.decided),
+        "parameters": dict(clustering.parameters),
+        "seed": clustering.seed,
+        "file": graph.file,
+        "version": clustering.version,
+    }
+    return data
+
+
+def as_text(clustering: "Clustering") -> str:
+    """A page for the terminal: the graph, the partition and its quality, the largest clusters, the stages."""
+    graph, coreset, sizes = clustering.graph, clustering.coreset, clustering.node_sizes
+    kind = "unweighted" if graph.weights is None else "weighted"
+    mean = clustering.normalized_cut / max(clustering.n_clusters, 1)
+    lines = [
+        f"{amount(graph.n_nodes, 'node')}, {amount(graph.n_edges, 'edge')} ({kind}) in "
+        f"{amount(clustering.n_clusters, 'cluster')}",
+        f"  normalized cut   {clustering.normalized_cut:.4f}   ({mean:.4f} a cluster)",
+        f"  modularity       {clustering.modularity:.4f}",
+        f"  edge cut         {clustering.edge_cut:,.6g}",
+        f"  sizes            {_shares(clustering)}",
+        *([] if sizes is None else [f"  weights          {_shares_of_weight(clustering.labels, sizes)}"]),
+        f"  made for         {objective_in_words(clustering)}",
+        f"  made by          {_provenance(clustering)}",
+    ]
+    if clustering.n_aside:
+        lines.append(f"  aside            {_aside(clustering)}")
+    if clustering.objective == "edge_cut":
+        lines.insert(
+            4,
+            f"  boundary         {amount(clustering.n_boundary_nodes, 'node')}, communication volume "
+            f"{clustering.communication_volume:,}",
+        )
+    if coreset is not None:
+        share = len(coreset.nodes) / graph.n_nodes
+        lines.append(f"  coreset          {amount(len(coreset.nodes), 'node')} ({share:.1%})")
+    if clustering.undecided is not None:
+        n_undecided = int(clustering.undecided.sum())
+        lines.append(
+            f"  undecided        {amount(n_undecided, 'node')} ({n_undecided / graph.n_nodes:.1%}), without a coreset "
+            "neighbor"
+        )
+    if clustering.decided:
+        steps = ", ".join(f"{share:.1%} by {step}" for step, share in clustering.decided.items())
+        lines.append(f"  first labels     {steps}")
+    if clustering.entries_read:
+        passes = sum(clustering.entries_read.values()) / graph.n_entries
+        lines.append(f"  entries read     {passes:.1f} times over")
+    lines += ["", *_cluster_table(clustering), "", *_stage_table(clustering.seconds)]
+    if clustering.remarks:
+        lines += ["", *(f"  note: {escape_controls(remark)}" for remark in clustering.remarks)]
+    return "\n".join(lines)
+
+
+def _aside(clustering: "Clustering") -> str:
+    """The nodes that were put aside, as a share of all nodes, and in how many components."""
+    graph, n_aside = clustering.graph, clustering.n_aside
+    components = amount(len(np.unique(graph.components[clustering.aside])), "component")
+    return f"{amount(n_aside, 'node')} ({n_aside / graph.n_nodes:.1%}) of {components}, in no cluster"
+
+
+def _shares(clustering: "Clustering") -> str:
+    """The largest and the smallest cluster as shares of the nodes that have a label, and the imbalance."""
+    shares = clustering.sizes / clustering.sizes.sum()
+    return (
+        f"the largest {shares.max():.1%} of the nodes, the smallest {shares.min():.1%}; imbalance "
+        f"{clustering.imbalance:.2f}"
+    )
+
+
+def _shares_of_weight(labels: np.ndarray, sizes: np.ndarray) -> str:
+    """What bounds count: the clusters that weigh the most and the least, as shares of what nodes with labels weigh."""
+    labeled = labels >= 0
+    weights = np.bincount(labels[labeled], sizes[labeled])
+    shares = weights / weights.sum()
+    return f"the heaviest cluster {shares.max():.1%} of what the nodes weigh, the lightest {shares.min():.1%}"
+
+
+def _provenance(clustering: "Clustering") -> str:
+    """Version, method, seed and file in a line."""
+    method, file = clustering.parameters.get("method"), clustering.graph.file
+    parts = [f"graphclust {clustering.version}", "" if method is None else f"method {method}"]
+    parts += ["" if clustering.seed is None else f"seed {clustering.seed}", "" if file is None else f"of {file}"]
+    return ", ".join(filter(None, parts))
+
+
+def objective_in_words(clustering: "Clustering", *, with_range: bool = True) -> str:
+    """The objective in words, with its resolution and, if wanted, the range in which its clusters are natural."""
+    text = DEFINITIONS[clustering.objective].words
+    if clustering.resolution is not None:
+        text += f" at resolution {clustering.resolution:.3g}"
+    if with_range and clustering.natural_range is not None:
+        lowest, highest = clustering.natural_range
+        found = amount(clustering.n_clusters, "cluster is", "clusters are")
+        text += f"; {found} natural from {lowest:.3g} to {highest:.3g}{'' if lowest < highest else ', an empty range'}"
+    return text
+
+
+def _cluster_table(clustering: "Clustering") -> list[str]:
+    """Lines for the largest clusters, and one for all others."""
+    rows = ["  cluster      nodes         volume   conductance"]
+    for c in range(min(clustering.n_clusters, CLUSTERS_SHOWN)):
+        rows.append(
+            f"  {c:7d} {clustering.sizes[c]:10,d} {clustering.volume[c]:14,.6g} {clustering.conductance[c]:13.4f}"
+        )
+    hidden = clustering.n_clusters - CLUSTERS_SHOWN
+    if hidden > 0:
+        rest = clustering.sizes[CLUSTERS_SHOWN:]
+        rows.append(f"  ... {hidden} more, of {rest.min():,} to {rest.max():,} nodes; "
+                    f"median conductance {np.median(clustering.conductance):.4f}")  # fmt: skip
+    return rows
+
+
+def _stage_table(seconds: dict[str, float]) -> list[str]:
+    width = max([len(stage) for stage in seconds], default=5)
+    rows = [f"  {stage:{width}s} {value:9.3f} s" for stage, value in seconds.items()]
+    return [*rows, f"  {'total':{width}s} {sum(seconds.values()):9.3f} s"]

@@ -1,0 +1,1 @@
+"""The two-step method: a large graph is contracted to regions that come from a coreset, then partitioned."""

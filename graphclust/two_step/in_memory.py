@@ -1,0 +1,182 @@
+"""The two-step method on a graph in memory, or mapped: see `WholeGraph`."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from graphclust.compiled.graphs.levels import Goal, Level, Partition
+from graphclust.compiled.graphs.objective import ClusterSums
+from graphclust.coreset.label_extension import extend_labels
+from graphclust.coreset.sampling import Coreset, construct_coreset
+from graphclust.engine.connectivity import connect
+from graphclust.engine.contraction import contract
+from graphclust.engine.engine import EFFORTS, MIN_RELATIVE_CHANGE, ONE_V_CYCLE, partition_into
+from graphclust.engine.levels import Run, read_only_level, run_on, with_one_more, with_sums, without_last
+from graphclust.engine.local_moving import refine
+from graphclust.engine.overlay import number_used, pieces_of
+from graphclust.engine.sequential_contraction import is_estimate
+from graphclust.graph.container import Graph
+from graphclust.objective.kernel import NormalizedCutKernel
+from graphclust.objective.objective import CUT, Units, WeighedGraph, node_terms, weigh
+from graphclust.partition.components import mask_nodes
+from graphclust.progress import Progress
+from graphclust.two_step.label_propagation import spread_labels
+from graphclust.two_step.method import evenness, number_of_regions
+from graphclust.two_step.shared_neighbors import link_coreset
+from graphclust.two_step.whole_graph import Regions, Sampling
+
+
+class InMemory:
+    """A `WholeGraph` in memory. Nodes that are not searched are in some cluster, without mass, until the end.
+
+    searched : bool, shape (n_nodes,); whole components, so that no edge leads from a searched node to another one.
+    """
+
+    def __init__(self, graph: Graph, searched: np.ndarray, k: int, rng: np.random.Generator, progress: Progress):
+        self.graph, self.searched = graph, searched
+        self.k, self.rng, self.progress = k, rng, progress
+        self.n_points, self.n_entries = int(np.count_nonzero(searched)), graph.n_entries
+        self.all_searched = self.n_points == graph.n_nodes
+        self._runs: dict[str, Run] = {}
+
+    def run(self, name: str) -> Run:
+        """A run over the graph with the terms of an objective."""
+        if name not in self._runs:
+            on = weigh(self.graph, name)
+            aside = ~self.searched
+            if on.terms.mass[aside].any() or on.terms.loops[aside].any():  # isolated nodes mostly have neither
+                inside = self.graph.degrees - self.graph.loops  # subtracted, so that their weight inside is 0
+                loops = np.where(self.searched, on.terms.loops, -inside)
+                mass = np.where(self.searched, on.terms.mass, 0.0)
+                on = WeighedGraph(self.graph, node_terms(loops, mass, on.terms.degrees))
+            volume = float(self.graph.degrees[self.searched].sum())
+            run = run_on(on, self.rng, self.progress)
+            self._runs[name] = Run(run.graph, run.finest, Units(volume, on.units.mass), run.rng, run.progress)
+        return self._runs[name]
+
+    def units(self, name: str) -> Units:
+        """See `WholeGraph`."""
+        return self.run(name).units
+
+    def regions(self, sampling: Sampling) -> Regions:
+        """See `WholeGraph`."""
+        graph, k, progress = mask_nodes(self.graph, self.searched), self.k, self.progress
+        kernel = NormalizedCutKernel.of(graph)
+        coreset = construct_coreset(
+            kernel, k, sampling.size, oversampling=sampling.oversampling, sampling=sampling.method, rng=self.rng,
+            progress=progress,
+        )  # fmt: skip
+        with progress.stage("coreset graph"):
+            n_read = int((graph.indptr[coreset.nodes + 1] - graph.indptr[coreset.nodes]).sum())
+            progress.reads(self.graph, coreset.entries_read + n_read)
+            small = link_coreset(kernel, coreset)
+            linked = np.flatnonzero(~small.isolated)
+            if len(linked) < len(coreset.nodes):
+                small = small.subgraph(linked)
+        links = small.n_entries / max(small.n_nodes, 1) * evenness(graph.weights)
+        with progress.stage("coreset partition"):
+            n_regions = number_of_regions(k, len(linked))
+            if n_regions == 0:
+                linked, found = np.arange(len(coreset.nodes)), np.arange(len(coreset.nodes)) % k
+            else:
+                found = labels_of_regions(small, n_regions, self.rng, progress)
+        del small  # of a large graph half a gigabyte
+        with progress.stage("labeling"):
+            labeled = Coreset(coreset.nodes[linked], coreset.weights[linked])
+            extended, undecided, n_read = extend_labels(kernel, labeled, found.astype(np.int64), met_only=True)
+            progress.reads(self.graph, n_read)
+            labels = extended.astype(np.int32)
+            labels[undecided] = -1
+            del extended, undecided, kernel  # arrays of n_nodes, no longer needed
+            spread = spread_labels(graph, labels, int(found.max()) + 1, MIN_RELATIVE_CHANGE, progress)
+        out_of_reach = (spread.labels < 0) & self.searched
+        labels = np.where(spread.labels < 0, spread.labels.max(), spread.labels)  # moves will place them
+        labels, n_found = number_used(labels)
+        counts = [len(labeled.nodes), *spread.n_labeled]
+        if n_found < k:  # a coreset too small or too scattered to show k clusters
+            labels, n_found = self.labels_without_coreset(), k
+        return Regions(labels, n_found, coreset, links, counts, out_of_reach)
+
+    def labels_without_coreset(self) -> np.ndarray:
+        """k clusters by the normalized cut, of the nodes that are searched."""
+        nodes = np.flatnonzero(self.searched)
+        run = run_on(weigh(self.graph.subgraph(nodes), CUT.name), self.rng, self.progress)
+        labels = np.zeros(self.graph.n_nodes, np.int32)
+        with self.progress.within(None):
+            labels[nodes] = partition_into(run.finest, self.k, CUT, EFFORTS["low"], run)[0].labels
+        return labels
+
+    def pieces(self, labels: np.ndarray, regions: np.ndarray) -> tuple[np.ndarray, int]:
+        """See `WholeGraph`."""
+        if self.all_searched:
+            return pieces_of(self.graph.degrees, labels, regions)
+        pieces, n_pieces = pieces_of(self.graph.degrees, np.where(self.searched, labels, np.int32(-1)), regions)
+        return np.maximum(pieces, 0), n_pieces
+
+    def contract(self, labels: np.ndarray, k: int, name: str) -> Level:
+        """See `WholeGraph`; the weight inside is the volume less the weight that leaves, unless that is an estimate."""
+        run = self.run(name)
+        if is_estimate(self.n_entries, k):
+            return contract(run.finest, with_sums(run.finest, labels, k, run), run).coarse
+        terms, size = run.finest.terms, np.bincount(labels, minlength=k)
+        mass, loops, degrees, own = (
+            np.bincount(labels, values, k) for values in (terms.mass, terms.loops, self.graph.degrees, self.graph.loops)
+        )
+        sums = ClusterSums(np.zeros(k), mass, size)
+        rows, coarse = contract(run.finest, Partition(labels, sums), run).coarse
+        leaving = np.bincount(np.repeat(np.arange(k), np.diff(rows.indptr)), rows.weights, k)
+        return read_only_level(rows, coarse._replace(loops=loops + (degrees - own) - leaving))
+
+    def project(self, of_clusters: np.ndarray, labels: np.ndarray) -> np.ndarray:
+        """See `WholeGraph`."""
+        return of_clusters[labels]
+
+    def restrict(self, labels: np.ndarray, clusters: np.ndarray, k: int) -> np.ndarray:
+        """See `WholeGraph`."""
+        of_clusters = np.empty(k, np.int32)
+        if self.all_searched:
+            of_clusters[clusters] = labels
+        else:
+            of_clusters[clusters[self.searched]] = labels[self.searched]
+        return of_clusters
+
+    def refine(self, labels: np.ndarray, sums: ClusterSums | None, goal: Goal, name: str) -> Partition:
+        """See `WholeGraph`."""
+        run, once, k = self.run(name), self.progress.out_of_time(), self.k
+        if self.all_searched:
+            return refine(run.finest, self._with_sums(labels, sums, k, run), goal, run, once=once)
+        more = None if sums is None else with_one_more(sums)
+        found = self._with_sums(self._set_apart(labels), more, k + 1, run)
+        return self._put_back(refine(run.finest, found, goal, run, once=once))
+
+    def _set_apart(self, labels: np.ndarray) -> np.ndarray:
+        """The labels with the nodes that are not searched in an extra cluster: no other consists of them alone."""
+        return np.where(self.searched, labels, np.int32(self.k))
+
+    def _put_back(self, found: Partition) -> Partition:
+        """The partition with the nodes that are not searched in the first cluster, and without the extra one."""
+        return Partition(np.where(self.searched, found.labels, np.int32(0)), without_last(found.sums))
+
+    def _with_sums(self, labels: np.ndarray, sums: ClusterSums | None, k: int, run: Run) -> Partition:
+        if sums is None:
+            return with_sums(run.finest, labels, k, run)
+        return Partition(labels, sums._replace(size=np.bincount(labels, minlength=k)))
+
+    def connect(self, found: Partition, goal: Goal, name: str) -> Partition:
+        """See `WholeGraph`."""
+        run = self.run(name)
+        if self.all_searched:
+            return connect(run.finest, found, goal, run)
+        apart = Partition(self._set_apart(found.labels), with_one_more(found.sums))
+        return self._put_back(connect(run.finest, apart, goal._replace(k=self.k + 1), run))
+
+    def bring_here(self, found: Partition) -> Partition:
+        """See `WholeGraph`."""
+        return found._replace(labels=np.where(self.searched, found.labels, -1).astype(np.int64))
+
+
+def labels_of_regions(small: Graph, n_regions: int, rng: np.random.Generator, progress: Progress) -> np.ndarray:
+    """Regions of a coreset's graph, by the normalized cut."""
+    run = run_on(weigh(small, CUT.name), rng, progress)
+    with progress.within(None):
+        return partition_into(run.finest, n_regions, CUT, ONE_V_CYCLE, run)[0].labels

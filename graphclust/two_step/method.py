@@ -1,0 +1,220 @@
+"""The two-step method: a large graph is contracted to regions that come from a coreset, linked by shared neighbors.
+
+1. A coreset of a few per cent of the nodes, and the graph of its shared neighbors: O(entries of the coreset's rows).
+2. This small graph is partitioned into 2 k regions, so that few clusters are missed.
+3. Every node with coreset neighbors joins one of their regions, the one of nearest centroid in kernel space; the other
+   nodes follow along the edges. So every node has a region.
+4. The graph is contracted to its regions, the engine partitions these into k clusters by the normalized cut, and nodes
+   move.
+5. The intersection of a cluster and a region is purer than the region. The graph is contracted to these pieces, the
+   engine partitions them by the objective, starting from the clusters found, and nodes move; this is repeated while the
+   edges become likelier.
+
+A time budget buys further coresets: the intersections of clusters and new regions are merged within the clusters.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from itertools import pairwise
+from math import ceil
+
+import numpy as np
+
+from graphclust.compiled.graphs.levels import Goal, Partition
+from graphclust.compiled.graphs.objective import ClusterSums
+from graphclust.compiled.runtime.blocks import row_blocks
+from graphclust.coreset.outcome import Outcome
+from graphclust.engine import sequential_contraction
+from graphclust.engine.engine import ONE_V_CYCLE, SAME, improve, partition_into, plan_on
+from graphclust.engine.levels import Run, value, with_sums
+from graphclust.engine.likelihood import log_likelihood, resolution_of_clusters
+from graphclust.engine.resolution import Plan, remarks_on
+from graphclust.objective.objective import CUT, MODULARITY, Aim, ratio_objective
+from graphclust.two_step.whole_graph import Labels, Regions, Sampling, WholeGraph
+
+REGIONS_PER_CLUSTER = 2  # more regions cost more, and show no more clusters
+LINKS = 20.0  # of a coreset node, by shared neighbors: with fewer, sparse clusters and small ones are missed
+NODES_PER_REGION = 12  # of the coreset: the engine misses clusters of which it sees fewer nodes
+MANY_NODES = 1 << 14  # of a coreset that takes some hundredths of a second
+SETTLED = 1e-4  # relative change of the likelihood in a round, below which the rounds end
+CORESETS_IN_VAIN = 64  # coresets without a gain, after which the search ends before a time budget does
+NOTHING = 1e-6  # of the volume: a likelihood so small is zero up to round-off
+LEAST_SIGNAL = 4.5  # at 5.2 all planted clusters were found, at 3.9 not always: see `is_doubtful`
+WEIGHTS_AT_A_TIME = 1 << 24  # their squares take 128 MB
+IN_DOUBT = (
+    "the coreset may be too small to show the clusters of this graph: a larger coreset_size or another method may find "
+    "better ones"
+)
+
+
+def default_size(n_nodes: int, n_entries: int, k: int) -> int:
+    """The coreset size at which a coreset node has LINKS links on average, and a region NODES_PER_REGION nodes.
+
+    Up to MANY_NODES it is at least so large that an average node has three coreset neighbors: then clusters show even
+    if their sizes are very unequal.
+    """
+    mean_degree = max(n_entries, 1) / n_nodes
+    by_links, by_neighbors = LINKS * n_nodes / mean_degree**2, 3.0 * n_nodes / mean_degree
+    by_regions = NODES_PER_REGION * REGIONS_PER_CLUSTER * k
+    return min(n_nodes, ceil(max(by_links, min(by_neighbors, MANY_NODES), by_regions)))
+
+
+def partition_by_coreset(
+    whole: WholeGraph, aim: Aim, sampling: Sampling, *, is_final: bool = True
+) -> tuple[Plan, Outcome]:
+    """The steps above; nodes that are left out have the label -1. A time budget is used to its end.
+
+    is_final : if False, the rest of a time budget is left to the caller if the coreset may have missed clusters.
+    """
+    regions = whole.regions(sampling)
+    with whole.progress.stage("merging"):
+        run = run_on_clusters(whole, regions.labels, regions.k, CUT.name)
+        with whole.progress.within(None):
+            merged, _ = partition_into(run.finest, whole.k, CUT, ONE_V_CYCLE, run)
+        labels = whole.project(merged.labels, regions.labels)
+        whole.progress.offer(partial(_labels_here, whole, Partition(labels, merged.sums)))
+    with whole.progress.stage("refining"):
+        cut = Goal(ratio_objective(whole.units(CUT.name)), whole.k)
+        found = whole.refine(labels, sums_if_exact(whole, merged, regions.k), cut, CUT.name)
+        leaving = 1.0 - float((found.sums.inside / found.sums.mass).mean())
+        found, plan = part_pieces(whole, found.labels, regions, aim)
+        found = whole.connect(found, plan.goal, aim.name)
+    doubtful = is_doubtful(leaving, whole.k, regions.links)
+    if whole.progress.time_budget is not None and (is_final or not doubtful):
+        found = improve_to_the_end(whole, found, aim, plan, sampling)
+    with whole.progress.stage("refining"):
+        found = whole.bring_here(found)
+    counts = regions.n_labeled
+    names = ["coreset", "coreset neighbor", *(f"round {i}" for i in range(1, len(counts) - 1))]
+    decided = {
+        name: (count - before) / whole.n_points
+        for name, count, before in zip(names, counts, [0, *counts], strict=False)
+    }
+    estimated = sequential_contraction.is_estimate(whole.n_entries, regions.k)
+    remarks = (*regions.remarks, *((sequential_contraction.ESTIMATED,) if estimated else ()), *remarks_on(plan))
+    return plan, Outcome(
+        found.labels, regions.coreset, found.labels[regions.coreset.nodes], regions.out_of_reach, {}, decided, doubtful,
+        remarks, found.sums,
+    )  # fmt: skip
+
+
+def part_pieces(
+    whole: WholeGraph, labels: Labels, regions: Regions, aim: Aim, most_rounds: float = np.inf
+) -> tuple[Partition, Plan]:
+    """The partition after rounds in which pieces are partitioned again and nodes move, while the edges become likelier.
+
+    Pieces are partitioned at the resolution at which k is natural while that gains, then at the one that the clusters
+    imply, and so on in turn: if regions hold nodes of many clusters, neither is right. For the cuts, modularity
+    partitions the pieces, since the smallest cut of impure pieces separates only few of them. If modularity keeps the
+    clusters of a cut as they are, there is no round.
+    """
+    by = MODULARITY if aim.is_ratio else aim
+    best: tuple[Partition, Plan] | None = None
+    n_rounds, in_vain, as_called_for = 0, 0, False
+    while in_vain < 2 and n_rounds < most_rounds and not (n_rounds and whole.progress.out_of_time()):
+        whole.progress.step(n_rounds, n_rounds + 1)
+        pieces, n_pieces = whole.pieces(labels, regions.labels)
+        run = run_on_clusters(whole, pieces, n_pieces, by.name)
+        kept = with_sums(run.finest, whole.restrict(labels, pieces, n_pieces), whole.k, run)
+        plan = plan_on(run.finest, whole.k, by, run)
+        if as_called_for:
+            plan = plan.at(by, resolution_of_clusters(run.units, kept.sums), run.units)
+        with whole.progress.within(None):
+            better = improve(run.finest, kept, plan, run)
+        if aim.is_ratio and best is None and is_settled(kept, better, run):
+            best = Partition(labels, kept.sums), plan
+            break
+        sums = sums_if_exact(whole, better, n_pieces)
+        found = whole.refine(whole.project(better.labels, pieces), sums, plan.goal, by.name)
+        before, after = (log_likelihood(run.units, one.sums) for one in (kept, found))
+        if after > before or best is None:
+            best, labels = (found, plan), found.labels
+        n_rounds, in_vain = n_rounds + 1, 0 if after > before else in_vain + 1
+        as_called_for ^= in_vain > 0
+        if is_settled(kept, found, run):
+            break
+        del run, pieces, found  # of a large graph a fifth of a gigabyte, while the next round makes its own
+    assert best is not None
+    if aim.is_ratio:
+        goal, known = Goal(ratio_objective(whole.units(aim.name)), whole.k), aim.definition.by_degree
+        found = whole.refine(best[0].labels, best[0].sums if known else None, goal, aim.name)
+        return found, Plan(goal, best[1].pulls, None)
+    return best
+
+
+def improve_to_the_end(whole: WholeGraph, found: Partition, aim: Aim, plan: Plan, sampling: Sampling) -> Partition:
+    """The best partition when time is up, or after so many coresets in vain.
+
+    Each coreset has its own regions. The intersections of clusters and regions are merged within the clusters, and
+    nodes move; the result is kept if the value rises. More time only adds coresets, so it never lowers the value.
+    """
+    in_vain = 0
+    while in_vain < CORESETS_IN_VAIN and whole.k > 1 and not whole.progress.out_of_time():
+        whole.progress.offer(partial(_labels_here, whole, found))
+        with whole.progress.within(None):
+            regions = whole.regions(sampling)
+        with whole.progress.stage("refining"):
+            pieces, n_pieces = whole.pieces(found.labels, regions.labels)
+            run = run_on_clusters(whole, pieces, n_pieces, aim.name)
+            kept = with_sums(run.finest, whole.restrict(found.labels, pieces, n_pieces), whole.k, run)
+            with whole.progress.within(None):
+                better = improve(run.finest, kept, plan, run)
+            sums = sums_if_exact(whole, better, n_pieces)
+            tried = whole.refine(whole.project(better.labels, pieces), sums, plan.goal, aim.name)
+            tried = whole.connect(tried, plan.goal, aim.name)
+        if value(tried, plan.goal) > value(found, plan.goal) + SAME * abs(value(found, plan.goal)):
+            found, in_vain = tried, 0
+        else:
+            in_vain += 1
+    return found
+
+
+def _labels_here(whole: WholeGraph, found: Partition) -> np.ndarray:
+    return whole.bring_here(found).labels
+
+
+def is_settled(before: Partition, after: Partition, run: Run) -> bool:
+    """Whether the likelihood of the edges has hardly changed from one partition to another."""
+    was, now = (log_likelihood(run.units, one.sums) for one in (before, after))
+    return abs(now - was) <= SETTLED * max(abs(was), NOTHING * run.units.volume)
+
+
+def sums_if_exact(whole: WholeGraph, found: Partition, n: int) -> ClusterSums | None:
+    """The sums of clusters of a graph contracted to n; None where its links were estimated."""
+    return None if sequential_contraction.is_estimate(whole.n_entries, n) else found.sums
+
+
+def run_on_clusters(whole: WholeGraph, labels: Labels, k: int, name: str) -> Run:
+    """A run over the graph contracted to k clusters."""
+    return Run(None, whole.contract(labels, k, name), whole.units(name), whole.rng, whole.progress)
+
+
+def number_of_regions(k: int, n_linked: int) -> int:
+    """How many regions to part a coreset of n_linked nodes into."""
+    return max(min(k, n_linked), REGIONS_PER_CLUSTER * min(k, n_linked // (NODES_PER_REGION * REGIONS_PER_CLUSTER)))
+
+
+def evenness(weights: np.ndarray | None) -> float:
+    """The effective share of the edges, 1 if all weights are equal: (sum w)^2 / (n sum w^2)."""
+    if weights is None:
+        return 1.0
+    total = squares = 0.0
+    for first, last in pairwise(row_blocks(len(weights), WEIGHTS_AT_A_TIME).tolist()):
+        total += float(weights[first:last].sum())
+        squares += float(np.square(weights[first:last]).sum())
+    return total**2 / (len(weights) * squares)
+
+
+def is_doubtful(leaving: float, k: int, mean_links: float) -> bool:
+    """Whether the coreset can have missed clusters that the whole graph shows.
+
+    leaving : share of the volume that leaves a cluster, on average: the normalized cut over k.
+
+    A step of the random walk keeps the share stays = (1 - leaving - 1/k) / (1 - 1/k) of the information about the
+    cluster, two steps keep stays^2. If a node has c links that keep the share s, clusters can be learned only if
+    c s^2 > 1 (Kesten & Stigum 1966; Decelle et al. 2011); on planted graphs of 60 blocks all were found at 5.2, and not
+    always at 3.9. If clusters were missed, the cut found is larger, which lowers `stays`.
+    """
+    stays = 1.0 if k == 1 else (1.0 - leaving - 1.0 / k) / (1.0 - 1.0 / k)
+    return stays <= 0.0 or mean_links * stays**4 < LEAST_SIGNAL

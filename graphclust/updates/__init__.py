@@ -1,0 +1,1 @@
+"""A clustering after edits of its graph."""

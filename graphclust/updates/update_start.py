@@ -1,0 +1,139 @@
+"""Where an update starts: a cluster for each node, new ones too, and the sums of the clusters after the edits."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from graphclust.compiled.graphs.levels import Partition
+from graphclust.compiled.graphs.objective import ClusterSums
+from graphclust.engine.levels import Run, with_sums
+from graphclust.engine.overlay import number_used
+from graphclust.graph.container import Graph
+from graphclust.objective.objective import DEFINITIONS
+from graphclust.updates.edits import EditedGraph, ranges
+
+if TYPE_CHECKING:
+    from graphclust.results.clustering import Clustering
+
+Labels = npt.NDArray[np.int64]
+LEAST_LEFT = 1e-3  # of the volume of a cluster: of its cut a difference then keeps some twelve digits
+
+
+def labels_before(clustering: Clustering, edit: EditedGraph) -> Labels:
+    """The label that each node of the edited graph had, -1 for none."""
+    labels, more = clustering.labels, len(edit.before) - len(clustering.labels)
+    if more >= 0 and np.array_equal(edit.before[: len(labels)], np.arange(len(labels))):  # no node is gone
+        return np.concatenate([labels, np.full(more, -1)])
+    return np.where(edit.before >= 0, labels[edit.before], -1)
+
+
+def start_labels(graph: Graph, kept: Labels, n_before: int, k: int) -> Labels:
+    """Labels of all nodes; a node without one becomes a cluster or, if k is given, joins its neighbors' cluster."""
+    alone, labels = np.flatnonzero(kept < 0), kept.copy()
+    if not k:
+        labels[alone] = n_before + np.arange(len(alone))
+        return labels
+    while len(alone):
+        choices = _nearest_clusters(graph, labels, alone)
+        if choices.max() < 0:
+            choices[:] = int(np.bincount(labels[labels >= 0], minlength=1).argmin())
+        labels[alone] = choices
+        alone = alone[choices < 0]
+    sizes = np.bincount(labels, minlength=k)
+    empty = np.flatnonzero(sizes == 0).tolist()
+    while empty:  # an empty cluster gets a node of the largest one
+        largest = np.flatnonzero(labels == sizes.argmax())
+        taken = largest[: min(len(empty), len(largest) - 1)]
+        labels[taken] = [empty.pop() for _ in range(len(taken))]
+        sizes = np.bincount(labels, minlength=k)
+    return labels
+
+
+def _nearest_clusters(graph: Graph, labels: Labels, nodes: npt.NDArray[np.int64]) -> Labels:
+    """The cluster to which each of some nodes has most weight, the first of several, -1 for none."""
+    starts, lengths = graph.indptr[nodes], graph.indptr[nodes + 1] - graph.indptr[nodes]
+    place, which = ranges(starts, lengths), np.repeat(np.arange(len(nodes)), lengths)
+    near = labels[graph.indices[place]]
+    weights = np.ones(len(place)) if graph.weights is None else graph.weights[place]
+    width = int(labels.max(initial=0)) + 1
+    keys, inverse = np.unique((which * width + near)[near >= 0], return_inverse=True)
+    order = np.lexsort((-keys, np.bincount(inverse, weights[near >= 0], len(keys))))
+    found = np.full(len(nodes), -1, np.int64)
+    found[keys[order] // width] = keys[order] % width  # of several the last one stays
+    return found
+
+
+class Start(NamedTuple):
+    """A partition to begin with, and which nodes may gain by a move, bool, shape (n,).
+
+    may_part : bool, shape (n,); each cluster that the edits may have disconnected has one of these nodes. None for all.
+    """
+
+    found: Partition
+    waits: npt.NDArray[np.bool_]
+    may_part: npt.NDArray[np.bool_] | None = None
+
+
+def start_from(
+    clustering: Clustering | None, edit: EditedGraph, nodes: Labels, before: Labels, labels: Labels, run: Run
+) -> Start:
+    """The start from labels of some nodes of the edited graph, numbered without gaps, and the sums of the clusters.
+
+    before : the labels that these nodes had, -1 for none.
+
+    The sums follow from the earlier sums and the changed edges, and only nodes that lost weight to their cluster or won
+    weight to another may gain. If nodes that had edges have changed their cluster, a pass over the rows makes the sums,
+    and all nodes with changed edges may gain; so if a cluster lost nearly all of its weight, since its sums would be
+    little but round-off. Without an earlier clustering, all nodes may gain.
+    """
+    (own, k), has_changed = number_used(labels), edit.n_changed[nodes] > 0
+    if clustering is None:
+        return Start(with_sums(run.finest, own, k, run), np.ones(len(nodes), np.bool_))
+    volume = np.bincount(own, run.graph.degrees if run.graph is not None else edit.graph.degrees[nodes], k)
+    label_of = np.empty(k, np.int64)
+    label_of[own] = labels
+    volume_before = np.append(clustering.volume, 0.0)[np.minimum(label_of, clustering.n_clusters)]
+    is_lost = (volume < LEAST_LEFT * volume_before) & (volume > 0.0)
+    if is_lost.any() or _has_moved(clustering, edit, nodes[before != labels]):
+        return Start(with_sums(run.finest, own, k, run), has_changed)
+    cut, waits = _cuts_after(clustering, edit, nodes, labels, int(labels.max()) + 1)
+    cut = np.where(volume > 0.0, cut[label_of], 0.0)
+    made_of = DEFINITIONS[clustering.objective]
+    inside = -cut if made_of.less_degree else volume - cut
+    mass = volume.copy() if made_of.by_degree else np.bincount(own, run.finest.terms.mass, k)
+    sums = ClusterSums(inside, mass, np.bincount(own, minlength=k))
+    return Start(Partition(own, sums), waits | (edit.before[nodes] < 0), has_changed)
+
+
+def _has_moved(clustering: Clustering, edit: EditedGraph, moved: Labels) -> bool:
+    """Whether one of the nodes that changed their cluster had edges."""
+    before = edit.before[moved]
+    return bool(clustering.graph.degrees[before[before >= 0]].any())
+
+
+def _cuts_after(
+    clustering: Clustering, edit: EditedGraph, nodes: Labels, labels: Labels, k: int
+) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.bool_]]:
+    """The cut of each of k clusters after the edits, in which removed nodes still count.
+
+    And which nodes lost weight to their cluster, or won weight to another.
+    """
+    source, target, weight = edit.changes
+    n_before, rows = len(clustering.labels), edit.rows[nodes]
+    n_rows = 1 + max(int(values.max(initial=n_before - 1)) for values in (rows, source, target))
+    cluster, waits = np.full(n_rows, -1, np.int64), np.zeros(n_rows, np.bool_)
+    cluster[:n_before] = clustering.labels
+    cluster[rows] = labels
+    cut = np.zeros(max(k, clustering.n_clusters) + 1)  # the last is for nodes in no cluster
+    inside = clustering.sums.inside  # as a model holds it: an update of that rounds as one of the clustering does
+    cut[: clustering.n_clusters] = DEFINITIONS[clustering.objective].inside(inside, clustering.volume)
+    crosses = cluster[source] != cluster[target]
+    loosens = crosses == (weight > 0.0)
+    for ends in (source, target):
+        waits[ends[loosens]] = True
+        of = cluster[ends[crosses]]
+        cut += np.bincount(np.where(of < 0, len(cut) - 1, of), weight[crosses], len(cut))
+    return cut[:k], waits[rows]

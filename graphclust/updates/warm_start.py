@@ -1,0 +1,288 @@
+"""Partitions made from earlier ones: clusters stay as they are unless a change raises the value.
+
+1. Clusters with many changed edges are opened: the engine partitions them again, with all other clusters as single
+   nodes.
+2. Nodes with changed edges, and neighbors of nodes that changed their cluster, move.
+3. Disconnected parts of clusters are separated.
+
+Only the rows of these nodes are read, so that the time grows with the number of changes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from graphclust.compiled.graphs.levels import Goal, Level, Partition, Terms
+from graphclust.compiled.graphs.objective import ClusterSums, Rows
+from graphclust.engine.connectivity import join_parts
+from graphclust.engine.contraction import Contraction, contract, links_of_nodes, rows_of_entries
+from graphclust.engine.engine import SPARE_ENTRIES, evolve, number_to_spare, v_cycle
+from graphclust.engine.levels import Run, n_entries, read_only_level, with_sums
+from graphclust.engine.local_moving import refine
+from graphclust.engine.overlay import find_connected_parts, number_used
+from graphclust.engine.resolution import plan_for_any_number
+from graphclust.engine.within_bounds import cycle as cycle_within
+from graphclust.results.label_matching import overlap_of
+from graphclust.updates.edits import ranges
+
+Labels = npt.NDArray[np.int32]
+SHARE = 1.0  # of the entries of a cluster: so many changes open it once on average; 0.5 is as good and a tenth slower
+SHARE_OF_SMALL = 0.05  # the same on a level of up to SPARE_ENTRIES, on which the work takes milliseconds
+SHARE_LOOKED_AT = 0.05  # of the nodes: if more changed, connectivity is checked in all clusters
+
+
+class EarlierLevels(NamedTuple):
+    """The levels before edits.
+
+    levels : labels of the nodes on each level, -1 for new nodes; shape (n,) each, coarsest first.
+    n_changed : how many edges of each node changed, shape (n,).
+    """
+
+    levels: Sequence[npt.NDArray[np.int64]]
+    n_changed: npt.NDArray[np.int64]
+
+    def at(self, nodes: npt.NDArray[np.int64]) -> EarlierLevels:
+        """The same of some of the nodes."""
+        return EarlierLevels([labels[nodes] for labels in self.levels], self.n_changed[nodes])
+
+    def start(self, depth: int, inside: Labels | None = None) -> Labels:
+        """Labels 0, 1, ... of a level, intersected with the clusters `inside`; each new node is a cluster by itself."""
+        if depth >= len(self.levels):
+            return np.zeros(len(self.n_changed), np.int32) if inside is None else inside
+        labels = self.levels[depth].copy()
+        is_new = labels < 0
+        labels[is_new] = int(labels.max(initial=-1)) + 1 + np.arange(np.count_nonzero(is_new))
+        if inside is not None:
+            labels = labels + inside.astype(np.int64) * (int(labels.max()) + 1)
+        return number_used(labels)[0].astype(np.int32)
+
+
+def restart(
+    level: Level,
+    found: Partition,
+    n_changed: npt.NDArray[np.int64],
+    goal: Goal,
+    run: Run,
+    waits: npt.NDArray[np.bool_] | None = None,
+    may_part: npt.NDArray[np.bool_] | None = None,
+) -> Partition:
+    """A partition of a level from an earlier one, after so many edges of each node changed; the value does not fall.
+
+    waits : which nodes may gain by a move; by default those with changes. may_part : bool, shape (n,); each cluster
+    that may be disconnected has one of these nodes; by default any cluster may be.
+
+    A cluster is opened with a probability equal to the share of its entries that changed, over `SHARE`. So earlier
+    edits need not be recorded: many small edits open a cluster as often as a large one.
+    """
+    k, before = len(found.sums.size), found.labels
+    nodes = np.flatnonzero(n_changed)
+    changed = np.bincount(found.labels[nodes], weights=n_changed[nodes], minlength=k)
+    entries = np.bincount(found.labels, weights=np.diff(level.rows.indptr), minlength=k)
+    is_few = n_entries(level) <= SPARE_ENTRIES
+    share = SHARE_OF_SMALL if is_few else SHARE
+    found, moved = repartition(level, found, changed > share * entries * run.rng.random(k), goal, run)
+    waits = n_changed > 0 if waits is None else waits.copy()
+    mark_neighbors(level, moved, waits)
+    found = refine(level, found, goal, run, nodes=None if is_few else np.flatnonzero(waits))
+    if is_few and goal.most < np.inf and not goal.k and waits.any():  # few moves are left where clusters are full
+        found = evolve(level, found, plan_for_any_number(goal), number_to_spare(level), run)
+    if may_part is None or np.count_nonzero(may_part) > SHARE_LOOKED_AT * len(may_part):
+        return connect_near(level, found, goal, run)
+    return connect_near(level, found, goal, run, has_changed(found.labels, before, may_part))
+
+
+def restart_labels(run: Run, labels: Labels, n_changed: npt.NDArray[np.int64], goal: Goal) -> Labels:
+    """`restart` on the finest level, from labels 0..k-1, all used."""
+    found = with_sums(run.finest, labels, int(labels.max()) + 1, run)
+    return restart(run.finest, found, n_changed, goal, run).labels
+
+
+def repartition(
+    level: Level, found: Partition, is_open: npt.NDArray[np.bool_], goal: Goal, run: Run
+) -> tuple[Partition, npt.NDArray[np.int64]]:
+    """The partition after a V-cycle in which each closed cluster is a single node; and the nodes that it moved.
+
+    is_open : which clusters are open, shape (k,).
+    """
+    nodes = np.flatnonzero(is_open[found.labels])
+    if not len(nodes):
+        return found, nodes
+    pull = goal.objective.pull or run.units.chance * goal.k / 2.0  # small regions, for a ratio
+    if is_open.all():
+        return _cycle(level, refine(level, found, goal, run), goal, pull, run), nodes
+    if n_entries(level) <= SPARE_ENTRIES:
+        n_closed = int(np.count_nonzero(~is_open))
+        regions = (np.cumsum(~is_open, dtype=np.int32) - np.int32(1))[found.labels]
+        regions[nodes] = n_closed + np.arange(len(nodes), dtype=np.int32)
+        step = contract(level, with_sums(level, regions, n_closed + len(nodes), run), run)
+    else:
+        step = take_out(level, found, nodes, np.arange(len(nodes)), run)
+    before = step.restrict(found)
+    after = _cycle(step.coarse, refine(step.coarse, before, goal, run), goal, pull, run)
+    moved = find_moved(before, after)
+    return step.project(after), nodes[moved[step.regions.labels[nodes]]]
+
+
+def _cycle(level: Level, found: Partition, goal: Goal, pull: float, run: Run) -> Partition:
+    """The partition after a V-cycle, with k clusters if k is given.
+
+    If no two clusters fit into one, the engine's V-cycle leaves more than k; then a V-cycle within the bounds follows.
+    """
+    made = v_cycle(level, found, goal, pull, run)
+    return made if goal.k in (0, len(made.sums.size)) else cycle_within(level, found, goal, pull, run)
+
+
+def find_moved(before: Partition, after: Partition) -> npt.NDArray[np.bool_]:
+    """Whether each node left its cluster: it is in another one than most members of the earlier cluster; shape (n,)."""
+    pairs = overlap_of(after.labels, len(after.sums.size), before.labels, len(before.sums.size)).tocoo()
+    order = np.lexsort((pairs.data, pairs.row))
+    most = order[np.append(np.diff(pairs.row[order]) > 0, True)]
+    follows = pairs.col[most]
+    return follows[before.labels] != after.labels
+
+
+def take_out(
+    level: Level, found: Partition, nodes: npt.NDArray[np.int64], regions: npt.NDArray[np.int64], run: Run
+) -> Contraction:
+    """The level in which some nodes are taken out of their clusters into regions, and the rest of each is one node.
+
+    regions : of each of the nodes, 0, 1, ... without gaps, each inside one cluster. Links between the rests of two
+    clusters are left out: only the rows of the nodes are read.
+    """
+    labels, sums, terms = found.labels, found.sums, level.terms
+    k, n_regions = len(sums.size), int(regions.max()) + 1
+    size = np.bincount(labels, minlength=k) - np.bincount(labels[nodes], minlength=k)
+    rest, cluster_of_region = size > 0, np.empty(n_regions, np.int64)
+    cluster_of_region[regions] = labels[nodes]
+    n_rests = int(np.count_nonzero(rest))
+    cluster_of, k_all = np.concatenate([np.flatnonzero(rest), cluster_of_region]), n_rests + n_regions
+    of_node = (np.cumsum(rest, dtype=np.int32) - np.int32(1))[labels]
+    of_node[nodes] = n_rests + regions
+    lengths, other, weights = links_of_nodes(level.rows, of_node, k_all, nodes[np.argsort(regions, kind="stable")])
+    run.reads(level, int(np.diff(level.rows.indptr)[nodes].sum()))
+    of_regions = np.repeat(cluster_of_region, lengths[n_rests:])
+    stays = cluster_of[other] == of_regions
+    is_twice = 1.0 + (other[stays] < n_rests)  # those to a rest are stored in its rows too
+    loops = np.bincount(regions, terms.loops[nodes]) + _weight_inside(level.rows, nodes, of_node, regions)
+    lost = np.bincount(of_regions[stays], weights[stays] * is_twice, k) + np.bincount(cluster_of_region, loops, k)
+    mass = np.bincount(regions, terms.mass[nodes])
+    inside = np.concatenate([(sums.inside - lost)[rest], loops])
+    mass = np.concatenate([(sums.mass - np.bincount(cluster_of_region, mass, k))[rest], mass])
+    load = None if terms.size is None else np.bincount(of_node, terms.size, k_all)
+    made = Partition(of_node, ClusterSums(inside, mass, np.concatenate([size[rest], np.bincount(regions)])))
+    links = _add_rows_of_rests(n_rests, lengths[n_rests:], other, weights)
+    return Contraction(level, made, read_only_level(links, Terms(inside, mass, load)))
+
+
+def _weight_inside(
+    rows: Rows, nodes: npt.NDArray[np.int64], of_node: Labels, regions: npt.NDArray[np.int64]
+) -> npt.NDArray[np.float64]:
+    """The weight inside each region, both ways, without loops of nodes."""
+    n_regions = int(regions.max()) + 1
+    if n_regions == len(nodes):
+        return np.zeros(n_regions)
+    lengths = np.diff(rows.indptr)[nodes]
+    place, source = ranges(rows.indptr[nodes], lengths), np.repeat(nodes, lengths)
+    target = rows.indices[place]
+    inner = (of_node[source] == of_node[target]) & (source != target)
+    weights = rows.weights[place[inner]] if len(rows.weights) else None
+    return np.bincount(np.repeat(regions, lengths)[inner], weights, n_regions).astype(np.float64)
+
+
+def _add_rows_of_rests(
+    n_rests: int, lengths: npt.NDArray[np.int64], other: Labels, weights: npt.NDArray[np.float64]
+) -> Rows:
+    """Rows of rests and regions, from those of the regions."""
+    from scipy import sparse
+
+    region, to_rest = np.repeat(np.arange(len(lengths)), lengths), np.flatnonzero(other < n_rests)
+    starts = np.concatenate([[0], np.cumsum(np.bincount(region[to_rest], minlength=len(lengths)))])
+    back = sparse.csr_array((weights[to_rest], other[to_rest], starts), shape=(len(lengths), n_rests)).tocsc()
+    indptr = np.concatenate([back.indptr, back.indptr[-1] + np.cumsum(lengths)]).astype(np.int64)
+    indices = np.concatenate([back.indices + n_rests, other]).astype(np.int32)
+    return Rows(indptr, indices, np.concatenate([back.data, weights]))
+
+
+def mark_neighbors(level: Level, nodes: npt.NDArray[np.int64], marks: npt.NDArray[np.bool_]) -> None:
+    """Mark some nodes and their neighbors."""
+    rows = level.rows
+    marks[nodes] = True
+    marks[rows.indices[ranges(rows.indptr[nodes], np.diff(rows.indptr)[nodes])]] = True
+
+
+def has_changed(
+    labels: npt.NDArray[np.integer], before: npt.NDArray[np.integer], marks: npt.NDArray[np.bool_]
+) -> npt.NDArray[np.bool_]:
+    """Whether each cluster has a marked node, or differs from every cluster before; label -1 is for none."""
+    k, n_before = int(labels.max()) + 1, int(before.max(initial=-1)) + 1
+    pairs = overlap_of(before.astype(np.int64), n_before, labels.astype(np.int64), k).tocoo()
+    sizes, sizes_before = np.bincount(labels, minlength=k), np.bincount(before[before >= 0], minlength=n_before)
+    is_whole = (pairs.data == sizes[pairs.row]) & (pairs.data == sizes_before[pairs.col])
+    found = np.ones(k, np.bool_)
+    found[pairs.row[is_whole]] = False
+    found[labels[marks]] = True
+    return found
+
+
+def parts_of_some(
+    level: Level, found: Partition, taken: npt.NDArray[np.bool_], run: Run
+) -> tuple[npt.NDArray[np.int32], int]:
+    """`find_connected_parts` if all clusters that are not taken are connected, whose rows are not read.
+
+    taken : bool, shape (k,).
+    """
+    nodes, rows = np.flatnonzero(taken[found.labels]), level.rows
+    lengths = np.diff(rows.indptr)[nodes]
+    source, target = np.repeat(nodes, lengths), rows.indices[ranges(rows.indptr[nodes], lengths)]
+    run.reads(level, len(target))
+    stays = found.labels[source] == found.labels[target]
+    number = np.cumsum(taken[found.labels], dtype=np.int32) - np.int32(1)
+    inner = rows_of_entries(number[source[stays]], number[target[stays]], np.ones(int(stays.sum())), len(nodes))
+    numbers = np.cumsum(~taken, dtype=np.int32) - np.int32(1)
+    parts, n_whole = numbers[found.labels], int(np.count_nonzero(~taken))
+    if not len(nodes):
+        return parts, n_whole
+    own = number_used(found.labels[nodes])
+    inside, n_inside = find_connected_parts(read_only_level(inner, level.terms), Partition(own[0], found.sums), run)
+    parts[nodes] = np.int32(n_whole) + inside
+    return parts, n_whole + n_inside
+
+
+def connect_near(
+    level: Level, found: Partition, goal: Goal, run: Run, may_part: npt.NDArray[np.bool_] | None = None
+) -> Partition:
+    """`connect` for a partition with few disconnected clusters: only the rows of the small parts are read.
+
+    may_part : which clusters may be disconnected, bool, shape (k,); by default any.
+    """
+    for refines_left in (True, False):
+        if may_part is None or not refines_left:
+            parts, n_parts = find_connected_parts(level, found, run)
+        else:
+            parts, n_parts = parts_of_some(level, found, may_part, run)
+        if n_parts == len(found.sums.size):
+            break
+        mass, of_part = np.bincount(parts, level.terms.mass, n_parts), np.empty(n_parts, np.int64)
+        of_part[parts] = found.labels
+        order = np.lexsort((-mass, of_part))
+        is_small = np.ones(n_parts, bool)
+        is_small[order[np.concatenate([[True], np.diff(of_part[order]) > 0])]] = False
+        nodes = np.flatnonzero(is_small[parts])
+        step = take_out(level, found, nodes, (np.cumsum(is_small) - 1)[parts[nodes]], run)
+        apart = Partition(np.arange(n_parts, dtype=np.int32), step.regions.sums)
+        is_home = np.arange(n_parts) < n_parts - np.count_nonzero(is_small)  # the rests come first
+        joined = join_parts(step.coarse, is_home, step.restrict(found).labels, goal) if goal.k else apart
+        if joined is None:
+            break
+        labels = step.project(joined).labels
+        size = np.bincount(labels, minlength=len(joined.sums.size))
+        found = Partition(labels, joined.sums._replace(size=size))
+        if refines_left:
+            waits = np.zeros(len(found.labels), bool)
+            mark_neighbors(level, nodes, waits)
+            found = refine(level, found, goal, run, nodes=np.flatnonzero(waits))
+    return found

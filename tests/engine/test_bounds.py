@@ -1,0 +1,202 @@
+"""Bounds on what communities hold: always met, or an error that says which numbers would do."""
+
+import networkx as nx
+import numpy as np
+import pytest
+from graphs import random_matrix
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import graphclust
+from graphclust import GraphValidationError, communities
+from graphclust.compiled.graphs.levels import Goal
+from graphclust.compiled.graphs.objective import PLAIN, Objective
+from graphclust.engine.agglomeration import agglomerate
+from graphclust.engine.bounds import as_bounds, as_bounds_of_k, most_of_equal_parts
+from graphclust.engine.levels import run_on, with_sums
+from graphclust.engine.local_moving import find_regions, refine
+from graphclust.errors import ParameterError
+from graphclust.faces.cli.main import main
+from graphclust.objective.objective import weigh
+from graphclust.partition.communities import goal_at
+
+pytestmark = [
+    pytest.mark.slow,  # loops for nodes with sizes take half a minute to compile
+    pytest.mark.filterwarnings("ignore:.*isolated node:graphclust.errors.GraphWarning"),
+]
+
+
+graphs = st.builds(
+    random_matrix, st.integers(2, 40), st.integers(0, 999), st.sampled_from([0.05, 0.1, 0.3]), st.just(3)
+)
+bounds = st.one_of(st.none(), st.integers(1, 12))
+
+
+@settings(max_examples=80, deadline=None)
+@given(graphs, bounds, bounds, st.sampled_from([0.1, 1.0, 4.0]), st.booleans())
+def test_every_cluster_is_within_the_bounds_or_an_error_says_why(A, least, most, resolution, is_weighted):
+    if A.nnz == 0:
+        return
+    weights = np.random.default_rng(A.nnz).integers(1, 5, A.shape[0]) if is_weighted else np.ones(A.shape[0])
+    try:
+        found = communities(A, resolution=resolution, min_size=least, max_size=most, node_weight=weights, rng=0)
+    except ParameterError as problem:
+        assert "expected" in str(problem) and (least is not None or most < weights.max())
+        return
+    load = np.bincount(found.labels, weights)
+    assert len(load) == found.k and load.min() >= (least or 0) and load.max() <= (most or np.inf)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_bounds_of_whole_numbers_are_always_met_on_a_connected_graph(seed):
+    G = nx.barabasi_albert_graph(61, 2, seed=seed)
+    for least, most in [(1, 1), (2, 3), (7, 8), (20, 21), (30, 31), (61, 61)]:
+        sizes = communities(G, min_size=least, max_size=most, rng=seed).sizes
+        assert least <= sizes.min() and sizes.max() <= most and sizes.sum() == 61
+
+
+def test_a_star_gives_up_connectedness_for_its_bounds_and_says_so():
+    found = communities(nx.star_graph(11), min_size=3, max_size=4, rng=0)
+    assert found.sizes.min() >= 3 and found.sizes.max() <= 4
+    assert any("not all clusters are connected" in remark for remark in found.remarks)
+
+
+@pytest.mark.parametrize("weights", [(2, 3, 3, 6, 4, 6), (2, 3, 6, 4, 6, 3), (2, 6, 3, 3, 4, 6)])
+def test_nodes_that_no_move_fits_into_the_bounds_are_packed_by_their_weights(weights):
+    """6, 6, 3 + 3 and 2 + 4 are the only clusters of 5 to 6."""
+    found = communities(nx.complete_graph(6), min_size=5, max_size=6, node_weight=weights, rng=0)
+    assert np.bincount(found.labels, weights).tolist() == [6.0] * 4
+
+
+def test_clusters_within_bounds_are_connected_where_they_can_be():
+    grid = nx.convert_node_labels_to_integers(nx.grid_2d_graph(12, 12))
+    found = communities(grid, min_size=4, max_size=9, rng=0)
+    assert all(nx.is_connected(grid.subgraph(part)) for part in found.communities()) and found.remarks == ()
+
+
+def test_bounds_that_hold_by_themselves_change_nothing():
+    G = nx.les_miserables_graph()
+    free = communities(G, rng=2)
+    bounded = communities(G, min_size=int(free.sizes.min()), max_size=int(free.sizes.max()), rng=2)
+    assert bounded.modularity == pytest.approx(free.modularity)
+
+
+def test_bounds_cost_little_modularity_where_most_clusters_hold_them():
+    graph = graphclust.lfr_like(600, mean_degree=12, mixing=0.2, rng=3).graph
+    free = communities(graph, components="largest", rng=0)
+    least, most = int(free.sizes.min()) + 1, int(free.sizes.max()) - 1
+    bounded = communities(graph, components="largest", min_size=least, max_size=most, rng=0)
+    assert bounded.sizes.min() >= least and bounded.sizes.max() <= most
+    assert bounded.modularity > 0.99 * free.modularity
+
+
+def test_a_node_attribute_weighs():
+    G = nx.les_miserables_graph()
+    nx.set_node_attributes(G, {u: 1 + i % 4 for i, u in enumerate(G)}, "tokens")
+    weights = np.array([G.nodes[u]["tokens"] for u in G])
+    found = communities(G, max_size=15, node_weight="tokens", rng=0)
+    assert np.bincount(found.labels, weights).max() <= 15 and found.parameters["node_weight"] == "tokens"
+    assert (found.labels == communities(G, max_size=15, node_weight=weights, rng=0).labels).all()
+
+
+def test_small_components_are_refused_unless_left_out():
+    G = nx.disjoint_union_all([nx.complete_graph(9), nx.path_graph(3), nx.path_graph(2)])
+    with pytest.raises(ParameterError, match=r"2 components hold, the smallest 2: .* components='largest'"):
+        communities(G, min_size=4)
+    assert communities(G, min_size=4, components="largest", rng=0).labels.tolist() == [0] * 9 + [-1] * 5
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"min_size": 9, "max_size": 4}, ["max_size=4", "min_size=9", ">= 9"]),
+        ({"min_size": 50}, ["min_size=50", "at most 34"]),
+        ({"max_size": 0.5}, ["max_size=0.5", "at least 1"]),
+        ({"min_size": 0}, ["min_size=0", "> 0"]),
+        (
+            {"min_size": 18, "max_size": 20},
+            ["18 to 20", "34: 1 holds too little", "min_size <= 17", "max_size >= 34"],
+        ),
+        ({"min_size": "5"}, ["min_size='5'", "number"]),
+        ({"max_size": 5, "node_weight": [1, 2]}, ["node_weight", "(34,)"]),
+        ({"max_size": 5, "node_weight": "age"}, ["node_weight='age'", "34 nodes"]),
+    ],
+)
+def test_impossible_bounds_are_named(options, words):
+    with pytest.raises((ParameterError, GraphValidationError, TypeError)) as caught:
+        communities(nx.karate_club_graph(), **options)
+    for word in words:
+        assert word in str(caught.value)
+
+
+def test_one_cluster_that_cannot_be_is_counted_in_the_singular():
+    with pytest.raises(ParameterError, match=r"^1 cluster of min_size=4 holds 4 or more, .* expected min_size <= 3$"):
+        as_bounds_of_k(np.ones(3), 1, 4, None, None)
+    with pytest.raises(ParameterError, match=r"^1 cluster of max_size=2 holds at most 2, .* max_size >= 3 or k >= 2$"):
+        as_bounds_of_k(np.ones(3), 1, None, 2, None)
+
+
+def test_an_attribute_of_a_matrix_is_refused():
+    with pytest.raises(TypeError, match=r"node_weight='age'.*networkx"):
+        communities(nx.to_scipy_sparse_array(nx.karate_club_graph()), max_size=9, node_weight="age")
+
+
+@given(st.integers(1, 60), st.integers(1, 12), st.integers(1, 12))
+def test_bounds_pass_exactly_where_some_number_of_clusters_meets_them(n, least, most):
+    is_possible = any(k * least <= n <= k * most for k in range(1, n + 1))
+    try:
+        as_bounds(np.ones(n), least, most)
+    except ParameterError:
+        assert not is_possible
+    else:
+        assert is_possible
+
+
+@pytest.mark.parametrize(("n", "k", "imbalance", "most"), [(100, 4, 0.0, 25), (10, 3, 0.0, 4), (100, 1, 0.03, 103)])
+def test_equal_parts_hold_the_mean_and_the_imbalance_rounded_up(n, k, imbalance, most):
+    assert most_of_equal_parts(np.ones(n), k, imbalance) == most
+
+
+def level_and_run(A, sizes, objective="modularity"):
+    graph = graphclust.as_graph(A)
+    on = weigh(graph, objective)
+    run = run_on(on, size=sizes)
+    return on, run.finest, run
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_no_step_passes_the_maximum(seed):
+    A, sizes = random_matrix(60, 3 * seed + 1, 0.1, 3), np.random.default_rng(seed).integers(1, 4, 60).astype(float)
+    on, level, run = level_and_run(A, sizes)
+    goal = goal_at(on, 0.3, "modularity")._replace(most=9.0)
+    regions = find_regions(level, goal.objective.pull, run, goal.most)
+    merged = agglomerate(level, goal, run)
+    for found in (regions, merged, refine(level, regions, goal, run), refine(level, merged, goal, run)):
+        assert np.bincount(found.labels, sizes).max() <= 9.0
+    apart = with_sums(level, np.arange(60, dtype=np.int32), 60, run)
+    free = refine(level, apart, goal._replace(most=np.inf), run)
+    assert np.bincount(free.labels, sizes).max() > 9.0  # or the bound did not bind
+
+
+def test_moving_leaves_no_cluster_below_the_minimum():
+    on, level, run = level_and_run(nx.barbell_graph(8, 0), np.ones(16), "constant_potts")
+    labels = np.r_[np.zeros(11), np.ones(5)].astype(np.int32)
+    goal = goal_at(on, 0.1, "constant_potts")
+    found = with_sums(level, 1 - labels, 2, run)
+    assert sorted(np.bincount(refine(level, found, goal, run).labels)) == [8, 8]
+    kept = refine(level, found, goal._replace(least=10.0), run)
+    assert np.bincount(kept.labels).max() >= 10
+
+
+def test_merging_to_k_ends_where_no_two_clusters_fit_into_one():
+    _, level, run = level_and_run(nx.path_graph(9), np.ones(9), "constant_potts")
+    found = agglomerate(level, Goal(Objective(PLAIN, 0.0, 1.0), 3, 0.0, 2.0), run)
+    assert np.bincount(found.labels).max() <= 2 and len(found.sums.size) == 5
+
+
+def test_the_command_takes_bounds(tmp_path, capsys):
+    output = tmp_path / "labels.tsv"
+    assert main(["communities", "karate", "--min-size", "4", "--max-size", "8", "-o", str(output)]) == 0
+    sizes = np.bincount(graphclust.read_labels(output)[1])
+    assert sizes.min() >= 4 and sizes.max() <= 8 and f"in {len(sizes)} clusters" in capsys.readouterr().out
+    assert main(["communities", "karate", "--max-size", "0.5"]) == 2

@@ -1,0 +1,125 @@
+"""Exactly k connected clusters wherever the graph has them: in memory, from a store, by blocks, with parts aside."""
+
+import networkx as nx
+import numpy as np
+import pytest
+from aims import looped
+from scipy import sparse
+
+import graphclust
+from graphclust import coreset_sc
+from graphclust.compiled.graphs.levels import Goal
+from graphclust.engine import connectivity, sequential_contraction
+from graphclust.engine.levels import run_on, with_sums
+from graphclust.engine.resolution import objective_of
+from graphclust.graph.container import Graph
+from graphclust.graph.executor import InProcess
+from graphclust.objective.objective import OBJECTIVES, as_aim, weigh
+from graphclust.partition.components import mask_nodes
+from graphclust.progress import Progress
+from graphclust.two_step.blockwise import GraphSource
+from graphclust.two_step.executors import InBlocks
+from graphclust.two_step.in_memory import InMemory
+
+TWO_STEP = {"in memory": {"method": "two-step"}, "by blocks": {"sampling": "parallel"}}
+
+
+def sparse_graph(seed: int, n: int = 120, degree: float = 3.0) -> Graph:
+    """A connected graph of few cycles, on which moves of single nodes cut clusters into parts."""
+    graph = nx.gnp_random_graph(n, degree / n, seed=seed)
+    return graphclust.as_graph(
+        nx.convert_node_labels_to_integers(graph.subgraph(max(nx.connected_components(graph), key=len)))
+    )
+
+
+def parts_of_clusters(graph: Graph, labels: np.ndarray) -> list[int]:
+    """How many connected parts each cluster has."""
+    whole = nx.from_scipy_sparse_array(graph.to_scipy())
+    return [
+        nx.number_connected_components(whole.subgraph(np.flatnonzero(labels == c))) for c in range(labels.max() + 1)
+    ]
+
+
+def goal_of(run, name: str, k: int) -> Goal:
+    return Goal(objective_of(as_aim(name, None), k, 1.0, run.units)[0], k)
+
+
+@pytest.mark.parametrize("name", OBJECTIVES)
+@pytest.mark.parametrize("seed", range(3))
+def test_parts_of_random_clusters_join_neighbors_and_the_sums_follow(name, seed):
+    k, graph = 6, looped(60, seed, 0.05)
+    run = run_on(weigh(graph, name))
+    labels = np.random.default_rng(seed).permutation(np.arange(60) % k).astype(np.int32)
+    found = connectivity.connect_once(run.finest, with_sums(run.finest, labels, k, run), goal_of(run, name, k), run)
+    assert parts_of_clusters(graph, found.labels) == [1] * k
+    for known, read in zip(found.sums, with_sums(run.finest, found.labels, k, run).sums, strict=True):
+        assert known == pytest.approx(read, abs=1e-9)
+
+
+@pytest.mark.parametrize("name", OBJECTIVES)
+@pytest.mark.parametrize("aside", [False, True])
+def test_blocks_and_memory_connect_the_same_clusters(name, aside):
+    k, graph = 5, looped(60, 4, 0.05)
+    if aside:
+        crumbs = [np.ones((3, 3)), np.ones((2, 2))]
+        graph = graphclust.as_graph(sparse.block_diag([graph.to_scipy(), *crumbs], format="csr"))
+    searched = np.arange(graph.n_nodes) < 60
+    rng, progress = np.random.default_rng(0), Progress()
+    memory = InMemory(graph, searched, k, rng, progress)
+    source = GraphSource(mask_nodes(graph, searched))
+    blocks = InBlocks(
+        InProcess(source, np.linspace(0, graph.n_nodes, 4).astype(int)), graph.n_entries, k, "all", 0, progress
+    )
+    labels = np.random.default_rng(1).permutation(np.arange(graph.n_nodes) % k).astype(np.int32)
+    labels[~searched] = 0
+    run = memory.run(name)
+    goal = goal_of(run, name, k)
+    apart = with_sums(run.finest, np.where(searched, labels, np.int32(k)), k + 1, run)
+    alone = connectivity.connect_once(run.finest, apart, goal._replace(k=k + 1), run)
+    outside = np.where(searched, labels, np.int32(-1))
+    sums = blocks.sums(outside, k, name)
+    given = blocks.engine.once(lambda source: outside)
+    found = blocks.connect_once(with_sums(run.finest, labels, k, run)._replace(labels=given, sums=sums), goal, name)
+    together = blocks.engine.fetch(found.labels)
+    assert (together[searched] == alone.labels[searched]).all() and (together[~searched] == -1).all()
+    assert parts_of_clusters(graph, together) == [1] * k
+    assert found.sums.mass == pytest.approx(alone.sums.mass[:k]) and len(found.sums.mass) == k
+    assert blocks.connect_once(found, goal, name) is found
+
+
+@pytest.mark.parametrize("objective", OBJECTIVES)
+@pytest.mark.parametrize("way", TWO_STEP)
+@pytest.mark.filterwarnings("ignore::graphclust.errors.ConvergenceWarning")
+def test_two_steps_end_with_connected_clusters(objective, way):
+    for seed in range(3):
+        graph = sparse_graph(seed)
+        found = coreset_sc(graph, 8, objective=objective, rng=seed, **TWO_STEP[way])
+        assert parts_of_clusters(graph, found.labels) == [1] * 8
+
+
+@pytest.mark.parametrize("way", TWO_STEP)
+@pytest.mark.filterwarnings("ignore::graphclust.errors.ConvergenceWarning")
+def test_clusters_are_connected_where_components_are_put_aside(way):
+    for seed in range(3):
+        graph = sparse_graph(seed)
+        crumbs = sparse.block_diag([graph.to_scipy(), *[sparse.csr_array(1.0 - np.eye(2))] * 3], format="csr")
+        found = coreset_sc(crumbs, 8, components="largest", rng=seed, **TWO_STEP[way])
+        assert found.n_aside == 6 and parts_of_clusters(found.graph, found.labels) == [1] * 8
+
+
+@pytest.mark.parametrize("method", ["two-step", "multilevel"])
+@pytest.mark.filterwarnings("ignore::graphclust.errors.ConvergenceWarning")
+def test_clusters_of_a_graph_read_in_order_from_a_store_are_connected(method, tmp_path, monkeypatch):
+    monkeypatch.setattr(sequential_contraction, "STREAMED", 0)
+    for seed in range(3):
+        store = graphclust.save_store(tmp_path / f"{seed}.store", sparse_graph(seed))
+        found = coreset_sc(store, 8, method=method, rng=seed)
+        assert parts_of_clusters(found.graph, found.labels) == [1] * 8
+
+
+def test_clusters_that_unite_components_are_told_of():
+    graph = nx.disjoint_union_all([nx.complete_graph(8)] * 5)
+    for options in (*TWO_STEP.values(), {}):
+        found = coreset_sc(graph, 3, components="all", rng=0, **options)
+        assert max(parts_of_clusters(found.graph, found.labels)) > 1
+        assert any("k = 3 lies below the 5 components" in remark for remark in found.remarks)

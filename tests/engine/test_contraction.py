@@ -1,0 +1,186 @@
+"""Contraction: quotient graphs, the levels that partitions go through, and those of a graph read in order."""
+
+from itertools import pairwise
+
+import networkx as nx
+import numpy as np
+import pytest
+from aims import AIMS, WITH_EDGES, connected_part, looped, random_labels, random_partition, run_and_objective
+from graphs import make_graph
+from reference import objectives as reference
+
+from graphclust import coreset_sc
+from graphclust.compiled.graphs import v_cycle
+from graphclust.compiled.graphs.levels import Goal
+from graphclust.engine import contraction, engine, levels, sequential_contraction
+from graphclust.engine.agglomeration import agglomerate
+from graphclust.engine.contraction import contract, links_of_clusters, uncoarsen
+from graphclust.engine.levels import run_on, value
+from graphclust.errors import GraphValidationError
+from graphclust.generators.planted_graphs import planted_partition
+from graphclust.io.graph_input import as_graph
+from graphclust.objective.cuts import normalized_cut
+from graphclust.objective.objective import weigh
+from graphclust.results.quotient import contract_graph, quotient_graph, weights_between
+
+
+def dense(rows):
+    """The links of a level as a matrix."""
+    matrix = np.zeros((len(rows.indptr) - 1,) * 2)
+    for c in range(len(matrix)):
+        entries = slice(rows.indptr[c], rows.indptr[c + 1])
+        assert len(set(rows.indices[entries].tolist())) == rows.indptr[c + 1] - rows.indptr[c], "each neighbor once"
+        matrix[c, rows.indices[entries]] = rows.weights[entries]
+    return matrix
+
+
+@pytest.mark.parametrize("name", WITH_EDGES)
+def test_quotient_graph_keeps_cuts_and_volumes(name):
+    graph = make_graph(name)
+    k = min(5, graph.n_nodes)
+    labels = random_labels(graph.n_nodes, k, 3)
+    quotient = quotient_graph(graph, labels)
+    member = np.eye(k)[labels]
+    dense = member.T @ graph.to_scipy().toarray() @ member
+    np.testing.assert_allclose(quotient.to_scipy().toarray(), dense, rtol=1e-12)
+    np.testing.assert_allclose(quotient.degrees, dense.sum(axis=1), rtol=1e-12)
+    np.testing.assert_allclose(quotient.loops, np.diag(dense), rtol=1e-12)
+    coarse = np.arange(k) % 2
+    if quotient.degrees.all() and k > 1:
+        assert normalized_cut(quotient, coarse) == pytest.approx(normalized_cut(graph, coarse[labels]), rel=1e-9)
+
+
+@pytest.mark.parametrize("method", ["multilevel", "two-step", "paper"])
+def test_a_quotient_graph_is_clustered_like_any_other(method):
+    rng = np.random.default_rng(518)
+    matrix, _ = planted_partition(20, 100, 12, 3, rng=rng)
+    quotient = quotient_graph(matrix, np.unique(rng.integers(0, 400, 2000), return_inverse=True)[1])
+    through_the_gate = as_graph(quotient.to_scipy())
+    for name in ("indptr", "indices", "weights"):
+        assert np.array_equal(getattr(quotient, name), getattr(through_the_gate, name))
+    one, other = (coreset_sc(graph, 20, method=method, rng=1) for graph in (quotient, through_the_gate))
+    assert np.array_equal(one.labels, other.labels)
+
+
+def test_quotient_graph_needs_every_label_and_every_node():
+    with pytest.raises(GraphValidationError, match="every node a cluster"):
+        quotient_graph(nx.path_graph(3), np.array([0, -1, 1]))
+    with pytest.raises(GraphValidationError, match="none empty"):
+        quotient_graph(nx.path_graph(3), np.array([0, 2, 2]))
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("k", [1, 40, 400])
+def test_links_of_clusters_are_sums_of_edges_however_they_are_read(k, weighted, monkeypatch):
+    """In one call, in blocks and in the order of the rows; a self-loop and what stays inside are in the terms."""
+    graph = planted_partition(20, 50, 12, 3, rng=1).graph
+    if weighted:
+        matrix = graph.to_scipy()
+        matrix.data = 1.0 + (matrix.tocoo().row + matrix.indices) % 3
+        graph = as_graph(matrix + matrix.T)
+    run = run_on(weigh(graph, "modularity"))
+    regions = random_partition(run, k, 5)
+    member = np.eye(k)[regions.labels]
+    expected = member.T @ graph.to_scipy().toarray() @ member
+    for at_once, streamed, block in ((levels.AT_ONCE, 1 << 60, 1 << 21), (0, 1 << 60, 1 << 8), (0, 0, 1 << 21)):
+        monkeypatch.setattr(levels, "AT_ONCE", at_once)
+        monkeypatch.setattr(sequential_contraction, "STREAMED", streamed)
+        monkeypatch.setattr(contraction, "ENTRIES_PER_BLOCK", block)
+        step = contract(run.finest, regions, run)
+        np.testing.assert_array_equal(dense(step.coarse.rows), expected - np.diag(np.diag(expected)))
+        np.testing.assert_array_equal(step.coarse.terms.loops, np.diag(expected))
+        np.testing.assert_array_equal(step.coarse.terms.mass, expected.sum(axis=1))
+
+
+def test_the_order_of_neighbors_does_not_depend_on_blocks(monkeypatch):
+    graph = planted_partition(20, 50, 12, 3, rng=1).graph
+    labels, made = random_labels(graph.n_nodes, 70, 5).astype(np.int32), []
+    for block in (1 << 8, 1 << 10, 1 << 21):
+        monkeypatch.setattr(contraction, "ENTRIES_PER_BLOCK", block)
+        made.append(links_of_clusters(graph.rows, labels, 70))
+    for other in made[1:]:
+        assert all(np.array_equal(*arrays) for arrays in zip(made[0], other, strict=True))
+
+
+@pytest.mark.parametrize(("name", "resolution"), AIMS)
+@pytest.mark.parametrize("graph", ["karate", "some loops", "uneven and looped", "weights of all sizes"])
+def test_a_partition_has_its_value_on_every_level(graph, name, resolution):
+    graph = looped() if graph == "uneven and looped" else connected_part(graph)
+    run, objective = run_and_objective(graph, name, resolution, 3)
+    A, goal = graph.to_scipy().toarray(), Goal(objective, 3)
+    once = contract(run.finest, random_partition(run, graph.n_nodes - 1, 3), run)
+    of_regions = levels.with_sums(once.coarse, random_labels(graph.n_nodes - 1, 4, 4).astype(np.int32), 4, run)
+    twice = contract(once.coarse, of_regions, run)
+    coarse = levels.with_sums(twice.coarse, np.array([0, 1, 2, 1], np.int32), 3, run)
+    fine = once.project(twice.project(coarse))
+    expected = reference.value(A, fine.labels, name, resolution)
+    assert value(coarse, goal) == pytest.approx(expected, abs=1e-9 * max(1.0, A.sum()))
+    assert (twice.restrict(once.restrict(fine)).labels == coarse.labels).all()
+    assert twice.coarse.terms.mass.sum() == pytest.approx(run.units.mass)
+
+
+@pytest.mark.parametrize("graph", ["karate", "uneven and looped", "weights of all sizes", "star"])
+def test_rows_within_parts_are_those_of_the_graph_without_what_leads_elsewhere(graph):
+    graph = looped() if graph == "uneven and looped" else connected_part(graph)
+    level, A = run_on(weigh(graph, "modularity")).finest, graph.to_scipy().toarray()
+    for n_parts in (1, 3, graph.n_nodes):
+        parts = random_labels(graph.n_nodes, n_parts, 7).astype(np.int32)
+        indptr, indices, weights = v_cycle.rows_within(level, parts).rows
+        found = np.zeros(A.shape)
+        rows = np.repeat(np.arange(len(A)), np.diff(indptr))
+        found[rows, indices[: indptr[-1]]] = weights[: indptr[-1]] if len(weights) else 1.0
+        np.testing.assert_array_equal(found, A * (parts[:, None] == parts))
+
+
+def test_levels_shrink_to_regions_of_one_block_each():
+    graph, planted = planted_partition(12, 80, 12, 2, rng=518)
+    run = run_on(weigh(graph, "modularity"))
+    steps = engine.contract_to_regions(run.finest, 3, run)
+    sizes = [graph.n_nodes, *(len(step.coarse.terms.mass) for step in steps)]
+    assert steps and all(b <= engine.LARGEST_SHARE * a for a, b in pairwise(sizes))
+    first = steps[0].regions.labels
+    assert sum(np.bincount(planted[first == c]).max() for c in range(sizes[1])) > 0.9 * graph.n_nodes
+
+
+def test_regions_are_as_many_as_are_asked_for_or_none():
+    run = run_on(weigh(planted_partition(12, 80, 12, 2, rng=518).graph, "modularity"))
+    for n_regions in (12, 100, 400):
+        found = engine.find_many_regions(run.finest, run.units.chance, n_regions, run)
+        assert n_regions <= len(found.sums.size) <= engine.LARGEST_SHARE * 960
+    assert engine.find_many_regions(run.finest, run.units.chance, 959, run) is None
+    assert engine.find_many_regions(run.finest, run.units.chance, 960, run) is None
+
+
+def test_weights_between_clusters_leave_out_nodes_without_one():
+    graph = looped()
+    labels = np.arange(24) % 4 - 1
+    member = np.eye(3)[labels] * (labels >= 0)[:, None]
+    expected = member.T @ graph.to_scipy().toarray() @ member
+    np.testing.assert_allclose(weights_between(graph, labels, 3).toarray(), expected - np.diag(np.diag(expected)))
+
+
+def test_a_contracted_graph_is_the_quotient_graph():
+    graph = looped()
+    labels = random_labels(24, 5, 2)
+    assert contract_graph(graph, labels.astype(np.int32), 5) == quotient_graph(graph, labels)
+
+
+def test_sums_of_a_cut_are_exact_after_links_were_estimated(monkeypatch):
+    monkeypatch.setattr(sequential_contraction, "STREAMED", 0)
+    monkeypatch.setattr(sequential_contraction, "SAMPLED", 2_000)  # of some 14,000 entries
+    monkeypatch.setattr(sequential_contraction, "MOST_IN_A_TABLE", 10)
+    monkeypatch.setattr(levels, "AT_ONCE", 0)
+    graph = planted_partition(12, 80, 12, 2, rng=518).graph
+    run, objective = run_and_objective(graph, "normalized_cut", None, 6)
+    goal = Goal(objective, 6)
+    regions = random_partition(run, 40, 3)
+    step = contract(run.finest, regions, run)
+    coarse = agglomerate(step.coarse, goal, run)
+    assert step.project(coarse).sums.inside.sum() != pytest.approx(exact(run, step.project(coarse)).inside.sum())
+    found = uncoarsen(step, coarse, goal, run)
+    np.testing.assert_allclose(found.sums.inside, exact(run, found).inside)
+
+
+def exact(run, found):
+    """The sums of a partition, from the rows."""
+    return levels.with_sums(run.finest, found.labels, len(found.sums.size), run).sums

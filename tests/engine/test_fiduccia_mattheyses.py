@@ -1,0 +1,75 @@
+"""Fiduccia-Mattheyses for the cuts: nodes move on where the value falls, and back to where it was highest."""
+
+import dataclasses
+
+import networkx as nx
+import numpy as np
+import pytest
+from aims import ONE_OF_EACH, connected_part, looped, random_partition, run_and_objective
+
+from graphclust import move_nodes, normalized_cut
+from graphclust.compiled.graphs.levels import Goal
+from graphclust.engine.fiduccia_mattheyses import climb
+from graphclust.engine.levels import value, with_sums
+from graphclust.io.graph_input import as_graph
+from graphclust.progress import Progress
+
+CUTS = ["normalized_cut", "ratio_cut"]
+
+
+def stepped_border(width=14, height=8):
+    """A grid, and two halves of it whose border has a step: each move along it gains nothing, all of them an edge."""
+    grid = nx.grid_2d_graph(width, height)
+    labels = np.array([int(x >= width // 2 + (y < height // 2) - (y >= height // 2)) for x, y in sorted(grid)])
+    return as_graph(nx.to_scipy_sparse_array(grid, nodelist=sorted(grid))), labels.astype(np.int32)
+
+
+@pytest.mark.parametrize("name", CUTS)
+def test_a_step_of_a_border_is_left_by_a_climb_alone(name):
+    graph, labels = stepped_border()
+    assert (move_nodes(graph, labels, objective=name) == labels).all()
+    run, objective = run_and_objective(graph, name, None, 2)
+    goal, given = Goal(objective, 2), labels.copy()
+    found = climb(run.finest, with_sums(run.finest, labels, 2, run), goal, run)
+    straight = np.repeat([0, 1], graph.n_nodes // 2)
+    assert normalized_cut(graph, found.labels) == pytest.approx(normalized_cut(graph, straight))
+    assert (climb(run.finest, found, goal, run).labels == found.labels).all() and (labels == given).all()
+
+
+@pytest.mark.parametrize(("name", "resolution"), ONE_OF_EACH)
+@pytest.mark.parametrize("graph", ["karate", "grid", "weights of all sizes", "uneven and looped"])
+def test_a_climb_never_lowers_the_value_and_keeps_every_cluster(graph, name, resolution):
+    graph = looped() if graph == "uneven and looped" else connected_part(graph)
+    for k in (1, 2, 5):
+        run, objective = run_and_objective(graph, name, resolution, k)
+        goal = Goal(objective, k)
+        for seed in range(3):
+            before = random_partition(run, k, seed)
+            found = climb(run.finest, before, goal, run)
+            assert value(found, goal) >= value(before, goal)
+            assert (found is before) == (name not in CUTS or k == 1)
+            expected = with_sums(run.finest, found.labels, k, run).sums
+            assert (found.sums.size == expected.size).all() and (expected.size > 0).all()
+            np.testing.assert_allclose(found.sums.inside, expected.inside, atol=1e-12 * graph.total_volume)
+            np.testing.assert_allclose(found.sums.mass, expected.mass, rtol=1e-9)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_heavy_nodes_that_pass_through_light_clusters_leave_their_sums_right(seed):
+    rng = np.random.default_rng(seed)
+    upper = np.triu((rng.random((9, 9)) < 0.5) * 10.0 ** rng.uniform(-9.0, 9.0, (9, 9)), 1)
+    upper[np.arange(8), np.arange(1, 9)] += 1e-9
+    run, objective = run_and_objective(as_graph(upper + upper.T), "normalized_cut", None, 3)
+    goal = Goal(objective, 3)
+    before = random_partition(run, 3, seed)
+    found = climb(run.finest, before, goal, run)
+    exact = value(with_sums(run.finest, found.labels, 3, run), goal)
+    assert value(found, goal) == pytest.approx(exact, rel=1e-12) and exact >= value(before, goal)
+
+
+def test_without_time_nothing_is_climbed():
+    graph, labels = stepped_border()
+    run, objective = run_and_objective(graph, "normalized_cut", None, 2)
+    run = dataclasses.replace(run, progress=Progress(time_budget=1e-9))
+    found = with_sums(run.finest, labels, 2, run)
+    assert climb(run.finest, found, Goal(objective, 2), run) is found

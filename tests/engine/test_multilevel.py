@@ -1,0 +1,272 @@
+"""Multilevel partitions: exactly k, known optima, planted clusters found, nothing lost on the way."""
+
+import os
+from itertools import pairwise
+
+import networkx as nx
+import numpy as np
+import pytest
+from aims import ONE_OF_EACH, WITH_EDGES, connected_part, looped
+from graphs import make, make_graph
+from reference import objectives as reference
+from scipy import sparse
+from test_budgets import InterruptAt
+
+from graphclust.engine import balanced, engine, levels
+from graphclust.engine.agglomeration import merge_clusters
+from graphclust.engine.levels import run_on, value, with_sums
+from graphclust.engine.multilevel import multilevel_partition
+from graphclust.engine.refinement import move_nodes, refine_partition
+from graphclust.errors import Interrupted, ParameterError
+from graphclust.generators.planted_graphs import planted_partition
+from graphclust.io.graph_input import as_graph
+from graphclust.objective.agreement import adjusted_rand_index
+from graphclust.objective.cuts import modularity, normalized_cut
+from graphclust.objective.objective import as_aim, weigh
+from graphclust.partition.coreset_sc import coreset_sc
+
+CUT = {"objective": "normalized_cut"}
+LARGE = pytest.mark.skipif("NUMBA_DISABLE_JIT" in os.environ, reason="too large for plain Python")
+QUICK = ("loops only", "star", "two cliques", "tiny pieces", "uneven and looped")
+SOME_OF_EACH_KIND = [
+    pytest.param(name, marks=() if name in QUICK else pytest.mark.slow) for name in [*WITH_EDGES, "uneven and looped"]
+]
+
+
+@pytest.mark.parametrize("name", SOME_OF_EACH_KIND)
+@pytest.mark.parametrize(
+    ("objective", "resolution"), [*ONE_OF_EACH, ("modularity", "auto"), ("constant_potts", "auto")]
+)
+def test_multilevel_partitions_have_exactly_k_parts(name, objective, resolution):
+    graph = looped() if name == "uneven and looped" else connected_part(name)
+    for k in {1, min(2, graph.n_nodes), min(7, graph.n_nodes), graph.n_nodes}:
+        labels = multilevel_partition(graph, k, objective=objective, resolution=resolution, rng=5)
+        assert labels.dtype == np.int64 and sorted(set(labels)) == list(range(k))
+
+
+@LARGE
+def test_a_hub_with_many_leaves_merges_quickly():
+    """Leaves that want to join the growing giant shift each other's gains: that must not cost a look at all of them."""
+    rows = np.concatenate([np.zeros(30_000, int), np.arange(1, 30_000)])
+    columns = np.concatenate([np.arange(1, 30_001), np.arange(2, 30_001)])
+    star = sparse.coo_array((np.ones(len(rows)), (rows, columns)), shape=(30_001, 30_001))
+    graph = as_graph(star.maximum(star.T))
+    steps = []
+    labels = multilevel_partition(graph, 5, rng=0, progress=lambda *seen: steps.append(seen))
+    assert len(set(labels)) == 5
+    assert len(steps) < 400
+
+
+@pytest.mark.parametrize(
+    ("graph", "best"),
+    [
+        pytest.param(nx.path_graph(40), 2 / 39, id="path"),
+        pytest.param(nx.cycle_graph(40), 0.1, id="ring"),
+        pytest.param(nx.grid_2d_graph(8, 16), 2 * 8 / 232, id="grid"),
+        pytest.param(nx.from_scipy_sparse_array(make("karate")), 0.2564, id="karate"),
+    ],
+)
+def test_best_cuts_of_small_graphs(graph, best):
+    """Known optima: halves of a path, of a ring and of a grid; the two circles of karate."""
+    assert normalized_cut(graph, multilevel_partition(graph, 2, rng=1, **CUT)) == pytest.approx(best, abs=1e-4 * best)
+
+
+@LARGE
+def test_multilevel_finds_planted_blocks_weighted_or_not():
+    planted = planted_partition(20, 400, 16, 3, rng=6)
+    for weighted in (False, True):
+        matrix = planted.graph.to_scipy()
+        if weighted:
+            noise = sparse.triu(matrix, 1)
+            noise.data = np.random.default_rng(2).gamma(2.0, 0.5, noise.nnz)
+            matrix = (noise + noise.T).tocsr()
+        labels = multilevel_partition(matrix, 20, rng=9, **CUT)
+        assert adjusted_rand_index(labels, planted.labels) > 0.999
+        assert normalized_cut(matrix, labels) <= normalized_cut(matrix, planted.labels) * 1.0001
+
+
+@pytest.mark.parametrize(
+    ("objective", "resolution"), [*ONE_OF_EACH, ("modularity", "auto"), ("constant_potts", "auto")]
+)
+@pytest.mark.parametrize("effort", ["low", "normal", "high"])
+def test_the_value_that_a_partition_says_it_has_is_its_value(objective, resolution, effort):
+    for graph in (looped(60, 3, 0.1), make_graph("karate"), connected_part("tiny pieces")):
+        run, aim = run_on(weigh(graph, objective), 3), as_aim(objective, resolution)
+        found, plan = engine.partition_into(run.finest, 4, aim, engine.EFFORTS[effort], run)
+        expected = reference.value(graph.to_scipy().toarray(), found.labels, objective, plan.resolution)
+        assert value(found, plan.goal) == pytest.approx(expected, rel=1e-9)
+        assert found.sums.size.tolist() == np.bincount(found.labels, minlength=4).tolist()
+
+
+@pytest.mark.parametrize("at_once", [0, levels.AT_ONCE])
+@pytest.mark.parametrize(("objective", "resolution"), ONE_OF_EACH)
+@pytest.mark.parametrize("name", ["grid", "power-law blocks", "uneven and looped"])
+def test_no_step_lets_the_value_fall_and_all_keep_k_clusters(name, objective, resolution, at_once, monkeypatch):
+    """Of the engine for exactly k, in one call or in steps over blocks."""
+    monkeypatch.setattr(levels, "AT_ONCE", at_once)
+    graph = looped(60, 3, 0.1) if name == "uneven and looped" else connected_part(name)
+    run, aim = run_on(weigh(graph, objective), 5), as_aim(objective, resolution)
+    plan = engine.plan_on(run.finest, 5, aim, run)
+    random = np.random.default_rng(1).permutation(np.arange(graph.n_nodes) % 5).astype(np.int32)
+    found = with_sums(run.finest, random, 5, run)
+    other = engine.v_cycle(run.finest, None, plan.goal, plan.pulls[0], run)
+    steps = [
+        lambda found: engine.v_cycle(run.finest, found, plan.goal, plan.pulls[-1], run),
+        lambda found: engine.recombine(run.finest, [found, other], plan, run),
+        lambda found: engine.improve(run.finest, found, plan, run),
+        lambda found: engine.evolve(run.finest, found, plan, 8, run),
+    ]
+    for step in steps:
+        after = step(found)
+        assert value(after, plan.goal) >= value(found, plan.goal) - 1e-9 * plan.goal.objective.unit
+        assert (np.bincount(after.labels, minlength=5) > 0).all() and len(after.sums.size) == 5
+        found = after
+    assert value(found, plan.goal) >= value(other, plan.goal) - 1e-9 * plan.goal.objective.unit
+
+
+def test_a_child_has_what_is_good_in_each_parent():
+    """One joins two blocks and halves a third, another joins and halves others; nodes that move mend neither."""
+    graph, planted = planted_partition(6, 60, 14, 1, rng=0)
+    run = run_on(weigh(graph, "normalized_cut"))
+    plan, parents = engine.plan_on(run.finest, 6, as_aim("normalized_cut", None), run), []
+    for joined, halved in (((0, 1), 2), ((4, 5), 3)):
+        labels = np.where(planted == joined[1], joined[0], planted).astype(np.int32)
+        labels[np.flatnonzero(planted == halved)[::2]] = joined[1]
+        parents.append(engine.refine(run.finest, with_sums(run.finest, labels, 6, run), plan.goal, run))
+    right = value(with_sums(run.finest, planted.astype(np.int32), 6, run), plan.goal)
+    assert max(value(one, plan.goal) for one in parents) < right - 0.1
+    assert value(engine.recombine(run.finest, parents, plan, run), plan.goal) >= right - 1e-9
+
+
+def test_a_child_is_no_worse_than_the_best_parent():
+    """Here it is one that V-cycles from other regions seldom reach, and the other parent is of chance."""
+    run = run_on(weigh(make_graph("power-law blocks"), "normalized_cut"))
+    plan = engine.plan_on(run.finest, 9, as_aim("normalized_cut", None), run)
+    best, _ = engine.partition_into(run.finest, 9, as_aim("normalized_cut", None), engine.EFFORTS["high"], run)
+    for seed in range(10):
+        labels = np.random.default_rng(seed).permutation(np.arange(len(best.labels)) % 9).astype(np.int32)
+        child = engine.recombine(run.finest, [best, with_sums(run.finest, labels, 9, run)], plan, run)
+        assert value(child, plan.goal) >= value(best, plan.goal) - 1e-12
+
+
+def test_a_pool_keeps_the_best_and_of_equal_ones_the_first():
+    run = run_on(weigh(make_graph("karate"), "modularity"))
+    plan = engine.plan_on(run.finest, 3, as_aim("modularity", 1.0), run)
+    goal = plan.goal
+    some = [engine.scatter(run.finest, 3, plan, run) for _ in range(30)]
+    kept = balanced.select([*some, *some], goal)
+    values = [value(one, goal) for one in kept]
+    assert len(kept) <= balanced.POOL and all(a > b for a, b in pairwise(values))
+    assert values[0] == max(value(one, goal) for one in some)
+    assert all(next(one for one in some if value(one, goal) == value(best, goal)) is best for best in kept)
+
+
+@pytest.mark.parametrize("objective", ["modularity", "normalized_cut"])
+def test_v_cycles_side_by_side_find_what_they_find_one_after_the_other(objective, monkeypatch):
+    graph, found = planted_partition(12, 60, 9, 3, rng=2).graph, []
+    for worth in (0, 10**9):
+        monkeypatch.setattr(engine, "WORTH_A_THREAD", worth)
+        found.append(multilevel_partition(graph, 12, objective=objective, rng=5))
+    assert (found[0] == found[1]).all()
+
+
+@pytest.mark.parametrize("objective", ["modularity", "normalized_cut"])
+def test_clusters_are_found_whatever_level_the_budget_covers(objective, monkeypatch):
+    planted = planted_partition(20, 100, 12, 3, rng=0)
+    for budget in (engine.BUDGET, planted.graph.n_entries, 0):
+        monkeypatch.setattr(engine, "BUDGET", budget)
+        labels = multilevel_partition(planted.graph, 20, objective=objective, rng=0)
+        assert adjusted_rand_index(labels, planted.labels) > 0.99
+
+
+@pytest.mark.parametrize(("objective", "resolution"), [*ONE_OF_EACH, ("modularity", "auto")])
+def test_the_same_seed_gives_the_same_labels(objective, resolution):
+    graph = connected_part("sparse blocks")
+    options = {"objective": objective, "resolution": resolution}
+    one, again = (multilevel_partition(graph, 6, rng=8, **options) for _ in range(2))
+    assert (one == again).all()
+    others = [multilevel_partition(graph, 6, rng=seed, **options) for seed in range(4)]
+    assert len({of.tobytes() for of in others}) > 1  # of a graph without clear clusters
+
+
+@pytest.mark.slow  # of so small a graph little effort finds nearly as much: only many seeds tell
+def test_more_effort_is_better_on_average():
+    graph = make_graph("power-law blocks")
+
+    def mean_cut(effort):
+        found = [multilevel_partition(graph, 25, effort=effort, rng=seed, **CUT) for seed in range(96)]
+        return np.mean([normalized_cut(graph, labels) for labels in found])
+
+    assert mean_cut("high") < mean_cut("normal") < mean_cut("low")
+
+
+@pytest.mark.filterwarnings("ignore:1 isolated")
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda graph: multilevel_partition(graph, 2),
+        lambda graph: merge_clusters(graph, 2),
+        lambda graph: refine_partition(graph, np.array([0, 0, 1, 1])),
+    ],
+)
+def test_isolated_nodes_are_refused(call):
+    graph = nx.path_graph(3)
+    graph.add_node(3)
+    with pytest.raises(ParameterError, match="G has 1 isolated node, which"):
+        call(graph)
+
+
+@LARGE
+def test_nodes_that_heavy_edges_tie_together_move_together():
+    """Moves of single nodes and of regions end some .001 above the planted blocks after moves, not .002."""
+    planted = planted_partition(10, 200, 16, 4, rng=3)
+    upper = sparse.triu(planted.graph.to_scipy(), 1)
+    upper.data = np.random.default_rng(2).lognormal(0.0, 1.5, upper.nnz)
+    graph = as_graph((upper + upper.T).tocsr())
+    moved = modularity(graph, move_nodes(graph, planted.labels, resolution=1.0))
+    found = [coreset_sc(graph, 10, resolution=1.0, rng=seed).modularity for seed in range(4)]
+    assert np.mean(found) > moved + 0.002
+
+
+def test_impossible_effort_is_named():
+    with pytest.raises(ParameterError, match="effort=0"):
+        multilevel_partition(nx.path_graph(4), 2, effort=0)
+
+
+@LARGE
+def test_trees_are_cut_into_like_parts():
+    """Merged by the cut alone they are not: of eight seeds the cuts were 0.316 to 0.492."""
+    cuts = [coreset_sc(nx.balanced_tree(3, 6), 20, rng=seed, **CUT).normalized_cut for seed in range(3)]
+    assert max(cuts) < 0.28
+
+
+@pytest.mark.parametrize("at_once", [0, levels.AT_ONCE])
+def test_an_interruption_carries_labels_of_all_nodes(at_once, monkeypatch):
+    monkeypatch.setattr(levels, "AT_ONCE", at_once)
+    graph, counter = planted_partition(8, 80, 9, 2, rng=4).graph, InterruptAt(0)
+    multilevel_partition(graph, 8, effort="high", rng=0, progress=counter)
+    n_carried = 0
+    for n in np.unique(np.linspace(1, counter.steps, 8).astype(int)).tolist():
+        with pytest.raises(KeyboardInterrupt) as stop:
+            multilevel_partition(graph, 8, effort="high", rng=0, progress=InterruptAt(n))
+        if isinstance(stop.value, Interrupted):
+            n_carried += 1
+            assert len(stop.value.best) == graph.n_nodes and set(stop.value.best) == set(range(8))
+    assert n_carried > 0
+
+
+def test_a_single_leaf_can_be_a_cluster_where_nodes_count():
+    """Its cut is one edge, where that of half a clique is twenty a node."""
+    graph = nx.complete_graph(40)
+    graph.add_edges_from((node % 40, 40 + node) for node in range(20))
+    assert np.bincount(multilevel_partition(graph, 2, objective="ratio_cut", rng=0)).min() == 1
+
+
+def test_most_seeds_find_the_smallest_cut_of_a_network(data_folder):
+    """The smallest cut of a network of students runs around ten of them."""
+    with np.load(data_folder / "graphs" / "fb100_Caltech36_dorm.npz") as stored:
+        n = int(stored["n"])
+        rows = np.ones(len(stored["indices"])), stored["indices"], stored["indptr"]
+    graph = as_graph(sparse.csr_array(rows, shape=(n, n)))
+    found = [coreset_sc(graph, 2, objective="normalized_cut", rng=seed).normalized_cut for seed in range(20)]
+    assert sum(cut < 1.01 * min(found) for cut in found) >= 15

@@ -1,0 +1,315 @@
+"""The commands beside `cluster` and `info`, and the options that all have: by what they print, write and return."""
+
+import io
+import json
+import logging
+import re
+import sys
+
+import networkx as nx
+import numpy as np
+import pytest
+from shell import said
+
+import graphclust
+from graphclust.faces.cli import main as cli
+from graphclust.faces.cli.commands import cluster as cluster_command
+from graphclust.io.text.points import read_points
+from graphclust.results.label_files import read_labels, write_labels
+
+COMMANDS = ["cluster", "partition", "path", "info", "convert", "compare", "knn", "demo", "compile", "datasets", "cache"]
+
+
+@pytest.fixture
+def karate(tmp_path):
+    """Labels of the karate club in two files, in other orders and numbers."""
+    found = {}
+    for k in (2, 4):
+        labels = graphclust.coreset_sc(graphclust.classic_graph("karate")[0], k, rng=0).labels
+        found[k] = tmp_path / f"{k}.{'tsv' if k == 2 else 'json'}"
+        order = np.random.default_rng(k).permutation(34)
+        write_labels(found[k], labels[order], order)
+    return found
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_command_has_help_with_examples_that_can_be_parsed(capsys, command):
+    code, out, _ = said(capsys, command, "--help")
+    assert code == 0 and "\nexamples:\n" in out
+    examples = [line.strip() for line in out.split("\nexamples:\n")[1].splitlines() if line.strip()]
+    assert examples and max(map(len, out.splitlines())) <= 120
+    for example in examples:
+        command_line = re.split(r" {2,}", example)[0]
+        words = next(part for part in command_line.split("|") if "graphclust" in part).split()
+        assert words[0] == "graphclust"
+        cli._parser().parse_args(words[1:])
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_command_has_the_common_options(capsys, command):
+    out = said(capsys, *([command, "clear"] if command == "cache" else [command]), "--help")[1]
+    assert {"--quiet", "--verbose", "--threads", "--debug"} <= set(re.findall(r"--[\w-]+", out))
+
+
+def test_the_help_documents_the_exit_codes(capsys):
+    out = said(capsys, "--help")[1]
+    codes = re.findall(r"^  (\d+) +(\w+)", out.split("exit codes:")[1], re.M)
+    assert set(COMMANDS) <= set(re.findall(r"^    (\w+) ", out, re.M))
+    assert codes == [("0", "done"), ("1", "failed"), ("2", "asked"), ("130", "interrupted")]
+    assert re.findall(r"^    (\w+) ", out, re.M)[0] == "cluster"
+
+
+def test_two_files_of_labels_are_compared_by_the_names_of_their_nodes(capsys, karate):
+    one, other = (dict(zip(nodes, labels.tolist(), strict=True)) for nodes, labels in map(read_labels, karate.values()))
+    code, out, err = said(capsys, "compare", *karate.values(), "--graph", "karate", "--report", "json")
+    facts, graph = json.loads(out), graphclust.classic_graph("karate")[0]
+    assert (code, err) == (0, "") and (facts["n_nodes"], facts["n_clusters"]) == (34, [2, 4])
+    assert facts["adjusted_rand_index"] == graphclust.adjusted_rand_index(one, other) < 1
+    assert facts["normalized_mutual_information"] == graphclust.normalized_mutual_information(one, other)
+    assert facts["normalized_cut"] == [graphclust.normalized_cut(graph, labels) for labels in (one, other)]
+    assert facts["modularity"] == [graphclust.modularity(graph, labels) for labels in (one, other)]
+    assert facts["edge_cut"] == [graphclust.edge_cut(graph, labels) for labels in (one, other)]
+    assert facts["imbalance"][0] == max(np.bincount([*one.values()])) * 2 / 34
+    out = said(capsys, "compare", *karate.values(), "--graph", "karate")[1]
+    assert "34 nodes, in 2 clusters (A) and 4 clusters (B)" in out
+    assert re.search(rf"modularity +{facts['modularity'][0]:.4f} +{facts['modularity'][1]:.4f}", out)
+    out = said(capsys, "compare", karate[2], karate[2])[1]
+    assert re.search(r"adjusted Rand index +1\.0000", out) and "modularity" not in out
+
+
+def test_labels_of_other_nodes_are_not_compared(capsys, karate, tmp_path):
+    write_labels(tmp_path / "few.tsv", [0, 1])
+    code, out, err = said(capsys, "compare", karate[2], tmp_path / "few.tsv")
+    assert (code, out) == (1, "") and "few.tsv has no label for node" in err
+    assert "2.tsv has no label for node" not in err
+    (tmp_path / "twice.tsv").write_text("1\t0\n1\t1\n")
+    assert "holds a label for some node twice" in said(capsys, "compare", tmp_path / "twice.tsv", karate[2])[2]
+    assert said(capsys, "compare", karate[2])[0] == cli.WRONG_USE
+    few = tmp_path / "few.tsv"
+    assert f"{few} has no label for node 2" in said(capsys, "compare", few, few, "--graph", "karate")[2]
+    code, _, err = said(capsys, "compare", karate[2], "labels.doc")
+    assert code == cli.WRONG_USE and err.startswith("graphclust: 'labels.doc' ends in '.doc', expected a name in .tsv")
+    code, _, err = said(capsys, "compare", karate[2], "missing.tsv")
+    assert code == 1 and "No such file or directory: missing.tsv" in err
+
+
+@pytest.mark.parametrize("name", ["points.npy", "points.npz", "several.npz", "points.csv", "points.tsv", "points.txt"])
+def test_points_of_a_file_become_a_graph(capsys, tmp_path, name):
+    pytest.importorskip("sklearn")
+    points = np.random.default_rng(518).normal(size=(60, 3)).round(6)
+    file, target = tmp_path / name, tmp_path / "graph.mtx.gz"
+    if name.endswith(".npy"):
+        np.save(file, points)
+    elif name.endswith(".npz"):
+        np.savez(file, **({"X": points, "y": np.arange(60)} if name == "several.npz" else {"any": points}))
+    else:
+        delimiter = {"csv": ",", "tsv": "\t", "txt": " "}[name[-3:]]
+        header = "one,two,three" if name.endswith("csv") else ""
+        np.savetxt(file, points, delimiter=delimiter, header=header, comments="")
+    if name.endswith("tsv"):
+        file.write_text(file.read_text().lstrip("\n"))
+    assert np.array_equal(read_points(file), points)
+    code, out, err = said(capsys, "knn", file, "-k", 5, "-o", target)
+    graph = graphclust.load_graph(target)
+    assert (code, err) == (0, "") and graph == graphclust.knn_graph(points, 5)
+    assert out == f"60 nodes, {graph.n_edges} edges in {target}\n"
+    assert said(capsys, "cluster", target, "-k", 3)[0] == 0
+
+
+@pytest.mark.parametrize("kind", ["npy", "npz", "csv", "tsv", "txt"])
+def test_points_come_from_standard_input(capsys, monkeypatch, kind):
+    pytest.importorskip("sklearn")
+    points = np.random.default_rng(2209).normal(size=(60, 3)).round(6)
+    file = io.BytesIO()
+    if kind == "npy":
+        np.save(file, points)
+    elif kind == "npz":
+        np.savez(file, X=points, y=np.arange(60))
+    else:
+        delimiter = {"csv": ",", "tsv": "\t", "txt": " "}[kind]
+        np.savetxt(file, points, delimiter=delimiter, header=delimiter.join("xyz"), comments="")
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(file.getvalue())))
+    code, out, err = said(capsys, "knn", "-", "-k", 5, "-o", "-")
+    graph = graphclust.knn_graph(points, 5)
+    listed = [tuple(map(int, line.split("\t"))) for line in out.splitlines() if not line.startswith("#")]
+    assert (code, err) == (0, "")
+    assert listed == [(u, v) for u in range(60) for v in graph.neighbors(u).tolist() if u < v]
+
+
+@pytest.mark.parametrize(
+    ("words", "options"),
+    [
+        (["--metric", "cosine", "--weights", "umap"], {"metric": "cosine", "weights": "umap"}),
+        (["--metric", "cityblock", "--weights", "gaussian"], {"metric": "manhattan", "weights": "gaussian"}),
+        (["--metric", "manhattan", "--symmetrize", "mutual"], {"metric": "manhattan", "symmetrize": "mutual"}),
+        (["--method", "approximate", "--n-probes", "1"], {"method": "approximate", "n_probes": 1, "rng": 0}),
+    ],
+)
+@pytest.mark.filterwarnings("ignore::graphclust.GraphWarning")
+def test_neighbors_are_asked_for_in_the_words_of_the_library(capsys, tmp_path, words, options):
+    pytest.importorskip("sklearn")
+    if "approximate" in words:
+        pytest.importorskip("faiss")
+    points = np.random.default_rng(7741).normal(size=(300, 2))
+    np.save(tmp_path / "points.npy", points)
+    expected = graphclust.knn_graph(points, 4, **options)
+    code, _, err = said(capsys, "knn", tmp_path / "points.npy", "-k", 4, "-o", tmp_path / "g.npz", *words)
+    assert (code, err) == (0, "") and graphclust.load_graph(tmp_path / "g.npz") == expected
+    assert expected != graphclust.knn_graph(points, 4)
+
+
+def test_neighbors_that_cannot_be_asked_for(capsys, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    np.save("points.npy", np.eye(6))
+    for words, message in {
+        ("--metric", "l0"): "argument --metric: invalid choice: 'l0'",
+        ("--metric", "l1", "--method", "approximate"): "--method approximate is for dense points by --metric euclidean",
+        ("--method", "approximate", "--n-probes", "0"): "--n-probes 0 is out of range",
+        ("--weights", "umap", "-k", "6"): "-k 6 is out of range",
+    }.items():
+        code, out, err = said(capsys, "knn", "points.npy", "-k", 2, "-o", "g.mtx", *words)
+        assert (code, out, err.count("\n")) == (2, "", 1) and message in err
+        assert re.search(r"\w=", err) is None
+    assert "--to snap cannot hold" in said(capsys, "knn", "points.npy", "-k", 1, "-o", "-", "--symmetrize", "mutual")[2]
+
+
+def test_what_is_no_table_of_points(capsys, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "a.csv").write_text("1,2\n3,x\n")
+    (tmp_path / "ragged.csv").write_text("1,2\n3\n")
+    np.save("flat.npy", np.arange(3.0))
+    np.save("objects.npy", np.array([{}]), allow_pickle=True)
+    np.savez("two.npz", a=np.eye(2), b=np.eye(2))
+    np.save("good.npy", np.eye(4))
+    (tmp_path / "empty.csv").write_text("")
+    (tmp_path / "header.txt").write_text("x y\n")
+    for name, words in {
+        "empty.csv": "holds no table of points: it is empty, expected a row of numbers for each point",
+        "header.txt": "holds no table of points: it is empty",
+        "a.csv": "a.csv: holds no table of points: could not convert string 'x'",
+        "ragged.csv": "ragged.csv: holds no table of points",
+        "flat.npy": "shape (3,) and dtype float64, expected numbers in two dimensions",
+        "objects.npy": "pickled objects are never loaded",
+        "two.npz": "arrays a, b, expected one, or one called points or X",
+        "missing.npy": "No such file or directory: missing.npy",
+    }.items():
+        code, out, err = said(capsys, "knn", name, "-o", "g.mtx")
+        assert (code, out, err.count("\n")) == (1, "", 1) and words in err, name
+    for arguments, words in {
+        ("a.doc", "-o", "g.mtx"): "'a.doc' ends in none of .npy, .npz, .csv",
+        ("good.npy", "-o", "g.doc"): "-o 'g.doc' ends in none of .mtx",
+        ("good.npy", "-o", "good.npy", "--force"): "ends in none of",
+        ("good.npy", "-k", "9", "-o", "g.mtx"): "-k 9 is out of range, expected fewer than the 4 points",
+        ("good.npy", "-o", "no/g.mtx"): "there is no folder no",
+        ("good.npy",): "the following arguments are required: -o",
+    }.items():
+        code, out, err = said(capsys, "knn", *arguments)
+        assert (code, out, err.count("\n")) == (2, "", 1) and words in err, arguments
+    assert not (tmp_path / "g.mtx").exists()
+
+
+def test_a_page_is_written_beside_the_labels(capsys, tmp_path):
+    page, labels = tmp_path / "<b>.html", tmp_path / "labels.tsv"
+    graph = tmp_path / "<i>&.txt"
+    graph.write_text("".join(f"{u} {v}\n" for u, v in nx.barbell_graph(6, 0).edges))
+    code, out, err = said(capsys, "cluster", graph, "-k", 2, "--html", page, "-o", labels)
+    assert (code, err) == (0, "") and "12 nodes" in out and len(read_labels(labels)[1]) == 12
+    assert "<h1>&lt;i&gt;&amp;.txt</h1>" in page.read_text()
+    assert 'id="path"' in page.read_text() and "stability" in page.read_text()
+    words = ("--force", "--time-budget", "1e-9")
+    assert said(capsys, "cluster", graph, "-k", 2, "--html", page, *words)[0] == 0
+    assert 'id="path"' not in page.read_text() and "the time budget of 1e-09 s ran out" in page.read_text()
+    code, _, err = said(capsys, "cluster", graph, "-k", 2, "--html", page)
+    assert code == 2 and "exists already" in err and "--force" in err
+    assert said(capsys, "cluster", graph, "-k", 2, "--html", page, "--force")[0] == 0
+    assert "is the input file" in said(capsys, "cluster", graph, "-k", 2, "--html", graph, "--force")[2]
+    both = tmp_path / "both.tsv"
+    again = f"{tmp_path}/./both.tsv"
+    for command in ("cluster", "hierarchy"):
+        for other in (both, again):
+            words = (*([] if command == "hierarchy" else ["-k", 2]), "--html", other, "-o", both)
+            assert "-o and --html both name" in said(capsys, command, graph, *words)[2]
+    code, _, err = said(capsys, "partition", graph, "-k", 2, "-o", both, "--permutation", again)
+    assert code == 2 and "two outputs are named" in err and not both.exists()
+
+
+def test_quiet_and_verbose(capsys, tmp_path):
+    code, out, err = said(capsys, "cluster", "karate", "-k", 2, "-q", "-o", tmp_path / "labels.tsv")
+    assert (code, out, err) == (0, "", "") and len(read_labels(tmp_path / "labels.tsv")[1]) == 34
+    code, out, err = said(capsys, "cluster", "karate", "-k", 2, "--verbose")
+    assert code == 0 and "34 nodes" in out and re.search(r"^graphclust: partition: \d\.\d+ s$", err, re.M)
+    assert said(capsys, "cluster", "karate", "-k", 2)[2] == "" and not logging.getLogger("graphclust").handlers
+    assert "not allowed with argument" in said(capsys, "info", "karate", "-q", "-v")[2]
+    assert "34" in said(capsys, "info", "karate", "-q")[1]
+
+
+def test_threads_are_set_for_the_command_and_change_no_label(capsys, monkeypatch, tmp_path):
+    from graphclust.compiled.runtime.blocks import most_threads, n_threads
+
+    seen, before = [], n_threads()
+    original = cluster_command.run
+
+    def run(options, progress):
+        seen.append(n_threads())
+        original(options, progress)
+
+    monkeypatch.setattr(cluster_command, "run", run)
+    for n in {1, most_threads()}:
+        assert said(capsys, "cluster", "karate", "-k", 4, "--threads", n, "-o", tmp_path / f"{n}.tsv")[0] == 0
+        assert seen[-1] == n and n_threads() == before
+    assert len({(tmp_path / f"{n}.tsv").read_text() for n in {1, most_threads()}}) == 1
+    for n in (0, most_threads() + 1):
+        code, _, err = said(capsys, "cluster", "karate", "-k", 2, "--threads", n)
+        assert code == 2 and f"--threads {n} is out of range, expected 1 to {most_threads()}" in err
+
+
+def test_a_time_budget_is_told_in_the_report(capsys):
+    code, out, _ = said(capsys, "cluster", "karate", "-k", 4, "--time-budget", "1e-9")
+    assert code == 0 and "note: the time budget of 1e-09 s ran out" in out
+    code, _, err = said(capsys, "cluster", "karate", "-k", 4, "--time-budget", "0")
+    assert code == 2 and "--time-budget 0.0 is out of range" in err
+
+
+def test_a_path_takes_a_time_budget_too(capsys):
+    code, out, _ = said(capsys, "path", "karate", "--time-budget", "1e-9")
+    assert code == 0 and "the time budget of 1e-09 s ran out" in out and "was not tried" in out
+    code, out, _ = said(capsys, "path", "karate", "--time-budget", "1e-9", "--report", "json")
+    candidates = json.loads(out, parse_constant=pytest.fail)["suggestion"]["candidates"]
+    assert code == 0 and {one["stability"] for one in candidates} == {None}
+
+
+def test_an_interrupt_leaves_the_best_labels_where_they_were_asked_for(capsys, monkeypatch, tmp_path):
+    best = graphclust.coreset_sc(graphclust.classic_graph("karate")[0], 3, rng=0)
+
+    def stopped(*_, **__):
+        raise graphclust.Interrupted(best)
+
+    monkeypatch.setattr(sys.modules["graphclust.partition.coreset_sc"], "coreset_sc", stopped)
+    target = tmp_path / "labels.tsv"
+    code, out, err = said(capsys, "cluster", "karate", "-k", 3, "-o", target)
+    assert (code, out) == (130, "") and err == f"graphclust: interrupted: the best labels so far are in {target}\n"
+    assert np.array_equal(read_labels(target)[1], best.labels)
+    assert said(capsys, "cluster", "karate", "-k", 3) == (130, "", "graphclust: interrupted\n")
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["cluster", "-k", 2, "--html", ""], "the name of a file to write is empty"),
+        (["cluster", "-k", 2, "--html", "-"], "only -o and --permutation write to standard output"),
+        (["hierarchy", "--html", "-"], "only -o and --permutation write to standard output"),
+        (["hierarchy", "--levels", 0], "--levels 0 is out of range"),
+        (["partition"], "graphclust cluster, without -k, takes the number that the graph shows"),
+        (["partition", "-k", 2, "--reordered", "-"], "--reordered '-' ends in none of .mtx"),
+        (["partition", "-k", 2, "-o", "-", "--permutation", "-"], "both name standard output"),
+    ],
+)
+def test_outputs_and_ranges_that_cannot_be_are_refused_by_their_options(capsys, tmp_path, monkeypatch, words, message):
+    monkeypatch.chdir(tmp_path)
+    code, out, err = said(capsys, words[0], "karate", *words[1:])
+    assert (code, out) == (2, "") and message in err and "format" not in err and not any(tmp_path.iterdir())
+
+
+def test_a_permutation_on_standard_output_is_alone_there(capsys):
+    out = said(capsys, "partition", "karate", "-k", 2, "--permutation", "-")[1]
+    assert sorted(map(int, out.split())) == list(range(34))

@@ -1,0 +1,277 @@
+"""Kernels: entries, sums and lengths of means against their formulas; what is no kernel."""
+
+import networkx as nx
+import numba
+import numpy as np
+import pytest
+from reference.kernels import random_kernel
+from scipy import sparse
+from scipy.linalg import expm
+from scipy.spatial.distance import cdist
+
+from graphclust import (
+    CosineKernel,
+    DenseKernel,
+    GaussianKernel,
+    GraphKernel,
+    HeatKernel,
+    LaplacianKernel,
+    PolynomialKernel,
+    SparseKernel,
+    kernel_kmeans,
+    nearest_neighbor_kernel,
+)
+from graphclust.compiled.points.gaussian_sums import COLUMNS, ROWS, exp2_double, exp2_single
+from graphclust.errors import GraphValidationError, GraphWarning, ParameterError
+from graphclust.points.kernel_k_means import matrix_kernels
+from graphclust.progress import Progress
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_entries_of_point_kernels_equal_their_formulas(dtype):
+    X = np.random.default_rng(33).normal(5.0, 1.0, size=(40, 6)).astype(dtype)
+    wide = X.astype(np.float64)
+    lengths = np.sqrt((wide**2).sum(axis=1))
+    kappa, width = (cdist(wide, wide) ** 2).mean(), cdist(wide, wide, "cityblock").mean()
+    expected = {
+        GaussianKernel(X): np.exp(-(cdist(wide, wide) ** 2) / kappa),
+        LaplacianKernel(X): np.exp(-cdist(wide, wide, "cityblock") / width),
+        PolynomialKernel(X, 2, 0.5, 3.0): (0.5 * wide @ wide.T + 3.0) ** 2,
+        PolynomialKernel(X): (wide @ wide.T / 6 + 1.0) ** 3,
+        CosineKernel(X): wide @ wide.T / np.outer(lengths, lengths),
+    }
+    rows, columns = np.array([3, 0, 3, 39]), np.array([39, 3, 5])
+    tolerance = 1e-12 if dtype == np.float64 else 2e-5
+    for kernel, K in expected.items():
+        assert kernel.dtype == kernel.block(rows, columns).dtype == dtype
+        np.testing.assert_allclose(kernel.block(rows, columns), K[np.ix_(rows, columns)], rtol=tolerance)
+        np.testing.assert_allclose(kernel.block(slice(5, 9), slice(None)), K[5:9], rtol=tolerance)
+        np.testing.assert_allclose(kernel.diagonal, np.diag(K), rtol=tolerance)
+        entries, self_affinities = kernel.against(X[:7], columns)
+        np.testing.assert_allclose(entries, K[:7][:, columns], rtol=tolerance)
+        np.testing.assert_allclose(self_affinities, np.diag(K)[:7], rtol=tolerance)
+
+
+def test_far_from_the_origin_the_gaussian_keeps_its_digits():
+    X = np.random.default_rng(8).normal(size=(30, 4))
+    np.testing.assert_allclose(
+        GaussianKernel(X + 1e6, 2.0).block(slice(None), slice(None)), np.exp(-(cdist(X, X) ** 2) / 2.0), rtol=1e-7
+    )
+
+
+@pytest.mark.parametrize(
+    ("exp2", "dtype", "integer", "lowest", "tolerance"),
+    [(exp2_single, np.float32, np.int32, -126.0, 3e-7), (exp2_double, np.float64, np.int64, -1022.0, 1e-15)],
+)
+def test_compiled_powers_of_two_are_accurate(exp2, dtype, integer, lowest, tolerance):
+    size = ROWS * COLUMNS
+    spread, near = np.linspace(lowest, 0.0, 9 * size // 2), np.linspace(-1.0, 0.0, size // 2 - 3)
+    exponents = np.concatenate([spread, near, [-1e-7, 1e-6, 4.0 * lowest]]).astype(dtype)
+    powers = np.empty(size, dtype)
+    found = exponents.copy()
+    for first in range(0, 5 * size, size):
+        exp2(found[first : first + size], powers, powers.view(integer))
+    expected = np.exp2(np.clip(exponents.astype(np.float64), lowest, 0.0))
+    assert np.abs(found / expected - 1.0).max() < tolerance
+    assert found.max() == 1.0
+
+
+def random_votes(k: int, n_rows: int, rng: np.random.Generator) -> sparse.csc_array:
+    """Of either sign; some rows have none, some several."""
+    return sparse.random_array((k, n_rows), density=0.4, rng=rng, data_sampler=rng.normal).tocsc()
+
+
+@pytest.mark.parametrize(("n", "d", "n_rows"), [(300, 1, 1), (300, 3, 7), (129, 8, 64)])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_weighted_sums_of_entries_equal_dense_products(n, d, n_rows, dtype, monkeypatch):
+    rng = np.random.default_rng(n + d)
+    X = rng.normal(3.0, 1.0, size=(n, d)).astype(dtype)
+    K = np.exp(-cdist(X, X, "sqeuclidean") / 1.5)
+    rows, votes = rng.integers(n, size=n_rows), random_votes(3, n_rows, rng)
+    kernels = {GaussianKernel(X, 1.5): 2e-6 if dtype == np.float32 else 1e-12}
+    if dtype == np.float64:
+        kernels |= {DenseKernel(K): 1e-12, SparseKernel(sparse.csr_array(K)): 1e-12}
+    drawn = rng.integers(n, size=n)  # as many as there are points, and yet not all
+    for kernel, tolerance in kernels.items():
+        for columns in (slice(None), slice(5, n - 2), drawn, drawn[:4]):
+            for small in (False, True):
+                with monkeypatch.context() as patch:
+                    if small:
+                        patch.setattr("graphclust.points.kernel_k_means.kernel.BLOCK_ENTRIES", 50)
+                        patch.setattr("graphclust.points.kernel_k_means.point_kernels.BLOCK_ENTRIES", 50)
+                    expected = votes @ K[rows][:, columns]
+                    sums = np.ones(expected.shape)
+                    kernel.add_sums(votes, rows, columns, sums, Progress())
+                np.testing.assert_allclose(sums - 1.0, expected, atol=tolerance * np.abs(votes).sum(axis=1).max())
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_sums_of_rows_that_vote_alike(dtype):
+    """Runs of rows with one vote each, two each, or none, that end within a group of four rows or with it."""
+    rng = np.random.default_rng(64)
+    X = rng.normal(size=(70, 3)).astype(dtype)
+    lengths = [9, 7, 4, 2, 11, 8, 20]
+    alike = np.array([[0.5, 0, 0], [0.25, 0, 0], [0, 1.5, 0], [0.3, 0, -0.3], [0, 0, 2.0], [0, 0, 0], [-1.0, 0.2, 0]])
+    votes = np.repeat(alike, lengths, axis=0).T
+    votes[1, 44] = 3.0  # one row of the last run has its own
+    sums = np.zeros((3, 70))
+    GaussianKernel(X, 2.0).add_sums(sparse.csc_array(votes), np.arange(61), slice(None), sums, Progress())
+    expected = votes @ np.exp(-cdist(X[:61], X, "sqeuclidean") / 2.0)
+    tolerance = 1e-6 if dtype == np.float32 else 1e-13
+    np.testing.assert_allclose(sums, expected, atol=tolerance * np.abs(votes).sum(axis=1).max())
+
+
+@pytest.mark.parametrize("sizes", [[1], [3, 1, 2], [5, 300, 2, 1, 260, 37]])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_lengths_of_means_equal_those_over_all_pairs(sizes, dtype):
+    """Of groups that end anywhere in a tile of columns; each against all pairs of its points."""
+    rng = np.random.default_rng(len(sizes))
+    X = rng.normal(2.0, 1.0, size=(200, 3)).astype(dtype)
+    rows = rng.integers(200, size=sum(sizes))
+    for kernel in (GaussianKernel(X, 3.0), PolynomialKernel(X, 2)):
+        K = kernel.block(slice(None), slice(None)).astype(np.float64)
+        expected = [K[np.ix_(group, group)].mean() for group in np.split(rows, np.cumsum(sizes)[:-1])]
+        found = kernel.mean_sq_norms(rows, np.array(sizes))
+        np.testing.assert_allclose(found, expected, rtol=2e-6 if dtype == np.float32 else 1e-13)
+
+
+def test_sums_have_the_same_bits_on_any_number_of_threads():
+    rng = np.random.default_rng(91)
+    kernel = GaussianKernel(rng.normal(size=(700, 5)).astype(np.float32))
+    rows, votes = rng.integers(700, size=90), random_votes(4, 90, rng)
+    n_threads = numba.get_num_threads()
+    found = []
+    try:
+        for threads in (1, n_threads):
+            numba.set_num_threads(threads)
+            sums = np.zeros((4, 700))
+            kernel.add_sums(votes, rows, slice(None), sums, Progress())
+            found.append(sums)
+    finally:
+        numba.set_num_threads(n_threads)
+    assert np.array_equal(*found)
+
+
+@pytest.mark.parametrize("density", [0.05, 0.7])
+def test_entries_of_a_sparse_matrix(density):
+    rng = np.random.default_rng(71)
+    half = sparse.random_array((60, 60), density=density, rng=rng)
+    K = sparse.csr_array(half + half.T)
+    kernel = SparseKernel(K)
+    rows, columns = rng.integers(60, size=9), rng.integers(60, size=14)
+    np.testing.assert_array_equal(kernel.block(rows, columns), K.toarray()[np.ix_(rows, columns)])
+    np.testing.assert_array_equal(kernel.block(slice(4, 6), slice(None)), K.toarray()[4:6])
+
+
+def test_entries_of_a_graph_and_of_heat_on_it():
+    G = nx.karate_club_graph()
+    A = nx.to_numpy_array(G) + np.diag(np.arange(34) % 3)
+    degrees = A.sum(axis=1)
+    everything = slice(None), slice(None)
+    np.testing.assert_allclose(GraphKernel(A, loops="given").block(*everything), A / np.outer(degrees, degrees))
+    L = np.eye(34) - A / np.sqrt(np.outer(degrees, degrees))
+    heat = HeatKernel(A, 0.7)
+    np.testing.assert_allclose(heat.block(*everything), expm(-0.7 * L), atol=1e-12)
+    heat._kept = None  # as on graphs too large to keep the matrix
+    rows, columns = np.array([3, 5]), np.array([0, 33, 5, 5])
+    np.testing.assert_allclose(heat.block(rows, columns), expm(-0.7 * L)[np.ix_(rows, columns)], atol=1e-12)
+    np.testing.assert_allclose(heat.block(columns, rows), expm(-0.7 * L)[np.ix_(columns, rows)], atol=1e-12)
+    np.testing.assert_allclose(heat.block(rows, slice(2, 9)), expm(-0.7 * L)[rows, 2:9], atol=1e-12)
+
+
+@pytest.mark.parametrize("t", [1e-6, 1.0, 20.0, 3000.0])
+def test_heat_equals_the_exponential_and_draws_nothing(t):
+    """Of a bipartite component, whose spectrum reaches -1, as well; the fixture of all tests watches NumPy's state."""
+    G = nx.disjoint_union(nx.karate_club_graph(), nx.complete_bipartite_graph(3, 4))
+    G.add_node("alone")
+    A = nx.to_numpy_array(G)
+    scale = np.divide(1.0, np.sqrt(A.sum(axis=1)), out=np.zeros(len(A)), where=A.sum(axis=1) > 0)
+    K = HeatKernel(nx.karate_club_graph(), t).block(slice(None), slice(None))
+    with pytest.warns(GraphWarning, match="isolated"):
+        whole = HeatKernel(A, t).block(slice(None), slice(None))
+    np.testing.assert_allclose(whole, expm(-t * (np.eye(len(A)) - scale[:, None] * A * scale)), atol=1e-13)
+    np.testing.assert_allclose(whole[:34, :34], K, atol=1e-15)
+
+
+@pytest.mark.parametrize("t", [1e-9, 0.3, 1.0, 70.0, 1e6])
+def test_coefficients_of_heat_end_where_rounding_begins(t):
+    coefficients = matrix_kernels._heat_coefficients(t)
+    x = 1.0 - np.geomspace(1e-12, 2.0, 500)
+    np.testing.assert_allclose(np.polynomial.chebyshev.chebval(x, coefficients), np.exp(t * (x - 1)), atol=1e-12)
+    assert (coefficients > 0).all() and abs(coefficients.sum() - 1.0) < 1e-14
+    assert len(coefficients) <= 15 + 9 * np.sqrt(t)  # the next would be far below rounding
+
+
+def test_each_point_is_among_its_own_neighbors():
+    kernel = nearest_neighbor_kernel(np.array([[0.0], [1.0], [2.5]]), 1)
+    A = np.array([[1, 1, 0], [1, 1, 1], [0, 1, 1]])
+    degrees = A.sum(axis=1)
+    np.testing.assert_allclose(kernel.K.toarray(), A / np.outer(degrees, degrees))
+    assert kernel.weights is None
+
+
+@pytest.mark.parametrize(
+    ("K", "said"),
+    [
+        (np.array([[1.0, 2.0], [0.0, 1.0]]), "not symmetric"),
+        (np.array([[1.0, np.nan], [np.nan, 1.0]]), "finite"),
+        (np.ones((2, 3)), "shape"),
+        (sparse.csr_array([[1.0, 2.0], [0.0, 1.0]]), "not symmetric"),
+        (sparse.csr_array([[np.inf, 0.0], [0.0, 1.0]]), "finite"),
+    ],
+)
+def test_matrices_that_are_no_kernels_are_refused(K, said):
+    with pytest.raises(GraphValidationError, match=said):
+        kernel_kmeans(K, 1, kernel="precomputed")
+
+
+def test_a_matrix_of_single_precision_may_be_symmetric_but_for_rounding():
+    K = random_kernel(20, np.random.default_rng(6)).astype(np.float32)
+    K[3, 7] *= 1 + 4e-7
+    assert K[3, 7] != K[7, 3]
+    assert kernel_kmeans(K, 2, kernel="precomputed", rng=1).gamma > 0
+    with pytest.raises(GraphValidationError, match="not symmetric"):
+        kernel_kmeans(K.astype(np.float64) + 1e-4 * np.eye(20, k=1), 2, kernel="precomputed")
+
+
+def test_arguments_out_of_range_are_refused():
+    X = np.arange(5.0)[:, None]
+    with pytest.raises(GraphValidationError, match="finite"):
+        kernel_kmeans([[np.nan], [1.0]], 1)
+    with pytest.raises(ParameterError, match="k=6"):
+        kernel_kmeans(X, 6)
+    with pytest.raises(ParameterError, match="kernel='rbf'"):
+        kernel_kmeans(X, 2, kernel="rbf")
+    with pytest.raises(GraphValidationError, match="init"):
+        kernel_kmeans(X, 2, init=[0, 1, 2, 0, 0])
+    with pytest.raises(ParameterError, match="kappa"):
+        GaussianKernel(X, -1.0)
+    with pytest.raises(TypeError, match="sparse"):
+        kernel_kmeans(sparse.csr_array(X), 2)
+
+
+@pytest.mark.parametrize(("dtype", "far"), [(np.float32, 2e3), (np.float64, 1e8)])
+def test_gaussian_entries_of_points_far_beyond_the_width(dtype, far):
+    rng = np.random.default_rng(4)
+    points = (rng.normal(size=(30, 3)) + far * (np.arange(30)[:, None] % 3)).astype(dtype)
+    kernel = GaussianKernel(points, 1.0)
+    expected = np.exp(-cdist(points, points, "sqeuclidean"))
+    everything = np.arange(30)
+    assert np.allclose(kernel.block(everything, everything), expected, rtol=1e-5, atol=1e-300)
+    sums = np.zeros((2, 30))
+    votes = rng.random((2, 30))
+    kernel.add_sums(sparse.csc_array(votes), everything, slice(None), sums, Progress())
+    assert np.allclose(sums, votes @ expected, rtol=1e-5)
+    rows, sizes = np.array([0, 3, 6, 1, 4]), np.array([3, 2])
+    means = [expected[np.ix_(some, some)].mean() for some in np.split(rows, [3])]
+    assert np.allclose(kernel.mean_sq_norms(rows, sizes), means, rtol=1e-5)
+
+
+def test_default_widths_do_not_hang_on_the_unit_of_weights():
+    points = [[0.0], [1.0], [5.0]]
+    for kind in (GaussianKernel, LaplacianKernel):
+        kappas = [kind(points, sample_weight=[scale, scale, 2 * scale]).kappa for scale in (1.0, 2.0**-1060, 2.0**1021)]
+        assert kappas[0] == kappas[1] == kappas[2]
+    for scale in (5e-324, 1e308):
+        with pytest.raises(GraphValidationError, match="sample_weight"):
+            kernel_kmeans(points, 2, sample_weight=scale, rng=0)
