@@ -15,9 +15,11 @@ import numpy as np
 import numpy.typing as npt
 
 from graphclust.checks import as_names
+from graphclust.compiled.graphs.objective import Rows
+from graphclust.compiled.graphs.reordering import hash_neighbors, reorder_rows
+from graphclust.compiled.runtime.blocks import entry_blocks, run_in_blocks
 from graphclust.compiled.runtime.splitmix64 import mix_bits
 from graphclust.graph.container import Graph
-from graphclust.graph.matrices import plain, scipy_csr
 
 MOST_ENTRIES = 1 << 22  # of a graph put in order of its structure; beyond, that takes half as long as clustering
 ROUNDS = 3  # of refinement: the hash depends on all nodes within three steps
@@ -85,12 +87,14 @@ def order_of_structure(graph: Graph, before: npt.NDArray[np.int64]) -> npt.NDArr
     The hash does not begin with the number of neighbors: at equal gains the lower node is taken, which would then be
     the one with fewer neighbors.
     """
-    n_neighbors = np.diff(graph.indptr)
-    edges = np.uint64(1) if graph.weights is None else _mix((graph.weights / graph.weights.max()).view(np.uint64))
-    seen = _mix(n_neighbors.astype(np.uint64))
+    bits = np.empty(0, np.uint64)
+    if graph.weights is not None:
+        bits = (graph.weights / graph.weights.max()).view(np.uint64)
+    seen, blocks = _mix(np.diff(graph.indptr).astype(np.uint64)), entry_blocks(graph.indptr)
     for _ in range(ROUNDS):
-        sums = np.concatenate([np.zeros(1, np.uint64), np.cumsum(seen[graph.indices] * edges, dtype=np.uint64)])
-        seen = _mix(seen + _mix(np.diff(sums[graph.indptr])))
+        hashed = np.empty_like(seen)
+        run_in_blocks(hash_neighbors, blocks, graph.rows, bits, seen, hashed)
+        seen = hashed
     return np.argsort(seen[before], kind="stable").astype(np.int64)
 
 
@@ -109,11 +113,11 @@ def in_order(graph: Graph, order: npt.NDArray[np.int64]) -> Graph:
         return graph
     place = np.empty(n, np.int32)
     place[order] = np.arange(n, dtype=np.int32)
-    matrix = scipy_csr(graph.indptr, graph.indices, graph.weights, n)[order]
-    matrix = scipy_csr(matrix.indptr.astype(np.int64), place[matrix.indices], matrix.data, n)
-    matrix.sort_indices()
-    indptr, weights = plain(matrix.indptr).astype(np.int64), None if graph.weights is None else plain(matrix.data)
-    return Graph(indptr, plain(matrix.indices).astype(np.int32), weights, graph.degrees[order], graph.loops[order])
+    indptr, weights = np.zeros(n + 1, np.int64), None if graph.weights is None else np.empty(graph.n_entries)
+    np.cumsum(np.diff(graph.indptr)[order], out=indptr[1:])
+    made = Rows(indptr, np.empty(graph.n_entries, np.int32), np.empty(0) if weights is None else weights)
+    reorder_rows(graph.rows, order, place, indptr[:-1].copy(), made)
+    return Graph(indptr, made.indices, weights, graph.degrees[order], graph.loops[order])
 
 
 def in_rows(values: npt.NDArray[Any], order: npt.NDArray[np.int64]) -> npt.NDArray[Any]:
