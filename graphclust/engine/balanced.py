@@ -36,7 +36,7 @@ from graphclust.compiled.graphs.v_cycle import rows_within
 from graphclust.compiled.runtime.shuffling import draws_of
 from graphclust.engine.bounds import pack
 from graphclust.engine.contraction import Contraction, contract
-from graphclust.engine.engine import SAME, side_by_side
+from graphclust.engine.engine import VALUE_RTOL, side_by_side
 from graphclust.engine.levels import Run, n_entries, partition_in, room_for, value, with_sums
 from graphclust.engine.local_moving import find_regions
 from graphclust.engine.overlay import overlay
@@ -117,7 +117,7 @@ def select(found: Sequence[Partition], goal: Goal) -> list[Partition]:
     """The best partitions, best first; of several with equal values, which are mostly the same, only the first."""
     kept: list[Partition] = []
     for one in sorted(found, key=lambda one: -value(one, goal)):
-        if not kept or value(kept[-1], goal) - value(one, goal) > SAME * abs(value(one, goal)):
+        if not kept or value(kept[-1], goal) - value(one, goal) > VALUE_RTOL * abs(value(one, goal)):
             kept.append(one)
     return kept[:POOL]
 

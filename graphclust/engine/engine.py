@@ -1,20 +1,19 @@
 """The multilevel engine: a partition of a graph under any objective, into k clusters or as many as the objective makes.
 
-1. Coarsening. While V-cycles over the graph would exceed the budget, local moving joins nodes to small regions, and the
-   graph is contracted to these.
-2. The goal. Where k is given, a dendrogram of regions tells at which resolution k clusters are natural.
+1. Coarsening. Local moving joins nodes to small regions, and the graph is contracted to these, again and again: to a
+   dozen regions per cluster where k is given, else while V-cycles over the graph would exceed the budget.
+2. The goal. Where k is given, the dendrogram of these regions tells at which resolution k clusters are natural, and
+   they are merged into the first partition. Nodes move on every level on the way back.
 3. V-cycles. Each begins with regions of another size: local moving at a resolution, then contraction, repeated while
    levels shrink. At the top clusters are merged pair by pair; on the way back nodes move on every level. If k is free,
-   or a cut has few clusters, every other V-cycle first makes more clusters and merges these. One partition of a cut
-   starts from the clusters of the dendrogram.
+   or a cut has few clusters, every other V-cycle first makes more clusters and merges these. Where the first two
+   partitions are equally good, the search ends.
 4. Recombination. Nodes that share a cluster in all of several partitions become one node; this small graph has a
    V-cycle of its own, and the result is refined. Fiduccia & Mattheyses 1982 then shortens the borders of cuts.
 5. Iteration. V-cycles inside the clusters found merge their regions again; the better partition is kept. More effort
    buys a family tree of new partitions: four have a child, which V-cycles improve, four children have one, and so on.
-   Where the resolution was matched to k, other resolutions and a ratio of the same sums are tried; the partition under
-   which the edges are likelier is kept.
 6. Connection. Parts of a cluster that no edge links become clusters, or join the neighbor that loses least. Only this
-   step and the other objectives of step 5 can lower the value; every other step keeps or raises it.
+   step can lower the value; every other step keeps or raises it.
 
 Local moving and contraction are those of Blondel et al. 2008 (Louvain) and Traag et al. 2019 (Leiden), merging that of
 Clauset, Newman & Moore 2004, the dendrogram that of Bonald et al. 2018, refinement on every level that of Rotta & Noack
@@ -33,14 +32,13 @@ from graphclust.compiled.graphs import v_cycle as loops
 from graphclust.compiled.graphs.levels import Goal, Level, Partition
 from graphclust.compiled.graphs.objective import RATIO
 from graphclust.compiled.runtime.blocks import map_blocks, row_blocks
-from graphclust.compiled.runtime.shuffling import draws_of
 from graphclust.engine.agglomeration import agglomerate
 from graphclust.engine.connectivity import connect
 from graphclust.engine.contraction import Contraction, contract, uncoarsen
 from graphclust.engine.fiduccia_mattheyses import climb
 from graphclust.engine.levels import Run, is_small, n_entries, partition_in, room_for, value, with_sums
 from graphclust.engine.likelihood import is_likelier, resolution_of_clusters
-from graphclust.engine.local_moving import UNSETTLED, find_regions, refine
+from graphclust.engine.local_moving import ROUNDS, find_regions, refine
 from graphclust.engine.overlay import overlay
 from graphclust.engine.resolution import (
     REGIONS_PER_CLUSTER,
@@ -53,147 +51,216 @@ from graphclust.engine.resolution import (
 from graphclust.objective.objective import Aim, chance_objective, ratio_objective
 
 BUDGET = 4_000_000  # entries that all first V-cycles read together: some tenths of a second
-FIRST = 5  # first V-cycles at normal effort, which share the budget
+FIRST = 5  # first V-cycles, about, that share the budget
 # If k is free, large graphs are contracted to regions made at FINEST times the goal's resolution. Every other V-cycle
 # makes clusters at FINER times the goal's resolution first, in turn.
 FINEST, FINER = 16.0, (1.25, 2.0)
 MIN_REGIONS = 12  # per cluster, in the graph whose dendrogram tells at which resolution k is natural
-COARSER = 4.0  # factor by which the resolution rises if it makes too few regions
+COARSER = 4.0  # factor by which the resolution of regions rises at least if it makes too few
+REGION = 3.0  # nodes in a region, about, if the resolution is raised to suit a level
 MIN_RELATIVE_CHANGE = 0.02  # of the nodes: a step that changes fewer is not worth another pass over the graph
 LARGEST_SHARE = 1.0 - MIN_RELATIVE_CHANGE
 HEAVY = 2.0  # times the mean weight: such an edge ties two average nodes together
+UNCLEAR = 0.1  # of the mass: if more leaves the regions' clusters on some level, regions mix clusters
 WORTH_A_THREAD = 1 << 13  # entries; a V-cycle over fewer ends before another thread has woken
 FAMILY = 4  # parents of one child; also the most families made side by side, whatever the number of threads
-SPARE_ENTRIES = 1 << 17  # that new partitions of a small graph read at any effort: some milliseconds ...
-MOST_SPARE = 32  # ... but no more new partitions than these
+SPARE_ENTRIES = 1 << 15  # that new partitions of a small graph read at any effort: three milliseconds, with
+ENTRIES_PER_CALL = 1024  # that a loop reads in the time in which Python calls it
 WORTH_A_CYCLE = 2e-5  # relative gain of a V-cycle inside the clusters that is worth another
 CYCLES_OF_A_CHILD = 3  # V-cycles inside its clusters, at most, while they gain
-SAME = 1e-12  # relative difference of two values that may be round-off
+VALUE_RTOL = 1e-12  # relative difference of two values that may be round-off
+MANY = 32 * SPARE_ENTRIES  # that new partitions of a small graph read at high effort
 PATIENCE = 1024  # new partitions without a gain, after which the search ends
 
 
-class Effort(NamedTuple):
-    """How many first V-cycles there are, V-cycles inside the clusters after them, and new partitions to descend from.
+class Cycles(NamedTuple):
+    """How many V-cycles a search makes.
 
-    first : where k is given, no more than the plan has pulls: 3 at most, or 5 for cuts into few clusters.
-    times_spare : how many times more of these a small graph has than by default.
+    first : from nothing. inside : within the clusters found; if k is free, so many in a row that gain next to nothing.
+    spare : entries that new partitions of a small graph may read beyond that.
     """
 
     first: int
-    iterated: int
+    inside: int
+    spare: int = 0
+
+
+class Effort(NamedTuple):
+    """V-cycles for any number of clusters, for k clusters at the resolution matched to k, and for other values of k.
+
+    descent : new partitions whose descendants are tried after that.
+    """
+
+    free: Cycles
+    matched: Cycles
+    asked: Cycles
     descent: float
-    times_spare: int = 1
 
 
-# low : two parents, the fewest that have a child. normal : a first V-cycle by each pull, three inside the clusters.
-# high : as many new partitions as a tree of three generations has, FAMILY ** 3.
-EFFORTS = {"low": Effort(2, 0, 0), "normal": Effort(FIRST, 3, 0), "high": Effort(8, 3, 64, 8)}
-ONE_V_CYCLE = Effort(1, 0, 0)
+# Where the resolution is matched to k, clusters are wanted that people recognize: one V-cycle, and that only if regions
+# mix clusters. Three take 1.7 times as long, and recognize no more. Cuts, and values at a resolution, have many more
+# local optima. high : as many new partitions as a tree of three generations has, FAMILY ** 3.
+EFFORTS = {
+    "low": Effort(Cycles(2, 0), Cycles(0, 0), Cycles(1, 0), 0),
+    "normal": Effort(Cycles(4, 1, SPARE_ENTRIES), Cycles(1, 1), Cycles(4, 1, SPARE_ENTRIES // 2), 0),
+    "high": Effort(Cycles(8, 3, MANY), Cycles(3, 1, MANY), Cycles(5, 3, MANY), 64),
+}
+ONE_V_CYCLE = Effort(Cycles(1, 0), Cycles(0, 0), Cycles(0, 0), 0)
 TO_THE_END = EFFORTS["high"]._replace(descent=np.inf)  # of a time budget, while anything is gained
 
 
 def partition(level: Level, goal: Goal, effort: Effort, run: Run) -> Partition:
     """As many clusters as a plain objective makes: the best partition that the effort finds, all clusters connected."""
-    steps = coarsen(level, FINEST * goal.objective.pull, 1, run, goal.most)
-    top = steps[-1].coarse if steps else level
-    found = search(level, steps, top, plan_for_any_number(goal), effort, run)
+    steps, plan = coarsen(level, FINEST * goal.objective.pull, run, goal.most), plan_for_any_number(goal)
+    tries = [partial(first_v_cycle, coarsest(level, steps), plan, turn) for turn in range(effort.free.first)]
+    found = search(level, steps, [], tries, plan, effort.free, effort.descent, run)
     return connect(level, found, goal, run)
 
 
 def partition_into(level: Level, k: int, aim: Aim, effort: Effort, run: Run) -> tuple[Partition, Plan]:
     """Exactly k clusters: the best partition that the effort finds, and what it was made for."""
-    n = n_made(aim, k)
-    steps = coarsen(level, pull_of_regions(n, run), MIN_REGIONS * n, run)
-    plan = plan_on(steps[-1].coarse if steps else level, k, aim, run)
-    found = search_at(level, steps, plan, aim, effort, run)
-    if aim.resolution == "auto" and effort.iterated:
-        found, plan = accept_likelier(level, found, aim, plan, run)
+    steps = contract_to_regions(level, n_made(aim, k), run)
+    plan = plan_for_k(aim, k, dendrogram_of(coarsest(level, steps), run, k), run.units)
+    found, is_clear = search_at(level, steps, plan, aim, effort, run)
+    if aim.resolution == "auto" and not is_clear and effort.matched.first:
+        found = accept_likelier(level, found, plan.goal, run)
     return connect(level, found, plan.goal, run), plan
 
 
 def partition_from(level: Level, at_hand: Partition, plan: Plan, aim: Aim, effort: Effort, run: Run) -> Partition:
     """Exactly k clusters: a child of a given partition and of the best that the effort finds."""
     if not run.progress.out_of_time():
-        n = n_made(aim, plan.goal.k)
-        steps = coarsen(level, pull_of_regions(n, run), MIN_REGIONS * n, run)
-        at_hand = recombine(level, [at_hand, search_at(level, steps, plan, aim, effort, run)], plan, run)
+        steps = contract_to_regions(level, n_made(aim, plan.goal.k), run)
+        other, _ = search_at(level, steps, plan, aim, effort, run)
+        at_hand = recombine(level, [at_hand, other], plan, run)
     return connect(level, at_hand, plan.goal, run)
 
 
-def search_at(level: Level, steps: list[Contraction], plan: Plan, aim: Aim, effort: Effort, run: Run) -> Partition:
-    """The best partition for a plan that the effort finds."""
-    iterated = effort.iterated if aim.is_ratio else min(effort.iterated, 1)  # cuts have many more local optima
-    effort = effort._replace(first=min(effort.first, len(plan.pulls)), iterated=iterated)
-    return search(level, steps, steps[-1].coarse if steps else level, plan, effort, run)
+def search_at(
+    level: Level, steps: list[Contraction], plan: Plan, aim: Aim, effort: Effort, run: Run
+) -> tuple[Partition, bool]:
+    """The best partition for a plan that the effort finds, from contractions to some dozen regions per cluster.
+
+    Also returned: whether the clusters are clear, so that regions merged into k clusters are all that is needed.
+    """
+    is_matched = aim.resolution == "auto" and not aim.is_ratio
+    cycles = effort.matched if is_matched else effort.asked
+    n_shared = sum(n_entries(step.fine) * FIRST > BUDGET for step in steps)
+    top = coarsest(level, steps[:n_shared])
+    most = UNCLEAR if cycles.first and is_matched else 1.0
+    merged = merge_regions(top, steps[n_shared:], plan, most, run)
+    is_clear = merged is not None and is_matched
+    n_first = 0 if is_clear else min(cycles.first, len(plan.pulls))
+    tries = [partial(first_v_cycle, top, plan, turn) for turn in range(n_first)]
+    pool = [] if merged is None else [merged]
+    return search(level, steps[:n_shared], pool, tries, plan, cycles, effort.descent, run), is_clear
 
 
-def accept_likelier(level: Level, found: Partition, aim: Aim, plan: Plan, run: Run) -> tuple[Partition, Plan]:
-    """The partition found, or a likelier one after V-cycles by other objectives of the same sums.
+def search(
+    level: Level, steps: Sequence[Contraction], pool: list[Partition], tries: Sequence[Callable[[Run], Partition]],
+    plan: Plan, cycles: Cycles, descent: float, run: Run,
+) -> Partition:  # fmt: skip
+    """The best partition of a level that is found from some of its coarsest level, and from tries to make others."""
+    goal, top, ahead = plan.goal, coarsest(level, steps), 2 - len(pool)
+    if not (pool and run.progress.out_of_time()):
+        pool = pool + side_by_side(tries[: 1 if run.progress.out_of_time() else ahead], top, run)
+    is_settled = len(pool) > 1 and is_as_good(pool[0], pool[1], goal)
+    if not is_settled and not run.progress.out_of_time():
+        pool += side_by_side(tries[ahead:], top, run)
+    best = recombine(top, pool, plan, run) if len(pool) > 1 and not is_settled else pool[0]
+    for step in reversed(steps):
+        best = uncoarsen(step, best, goal, run)
+    run.progress.offer(best.labels.copy)
+    if not is_settled and n_entries(level) <= BUDGET:
+        best = improve_while_worth(level, best, plan, run, cycles.inside)
+    n_new = max(descent, number_to_spare(level, cycles.spare))
+    if n_new and len(level.terms.mass) > goal.k != 1:
+        best = evolve(level, best, plan, n_new, run)
+    return best
 
-    If clusters are hard to tell apart, greedy unions put the range in which k is natural too low. The clusters found
-    imply another resolution. Three are tried: halfway to the implied one, the implied one, and halfway again, since
-    small clusters are united at one of them and told apart at the other.
+
+def is_as_good(one: Partition, other: Partition, goal: Goal) -> bool:
+    """Whether two partitions have the same value, up to round-off."""
+    return abs(value(one, goal) - value(other, goal)) <= VALUE_RTOL * abs(value(one, goal))
+
+
+def merge_regions(level: Level, steps: Sequence[Contraction], plan: Plan, most: float, run: Run) -> Partition | None:
+    """A partition of a level, merged into k clusters of the regions that contractions of it end with.
+
+    For a cut they are merged by their excess: agglomeration by the cut itself grows one cluster that swallows all light
+    ones, so that sizes become uneven. None if more than the share `most` of the mass moves on some level on the way
+    back: nodes of regions that lie in one cluster each stay where they are.
+    """
+    goal, regions = plan.goal, coarsest(level, steps)
+    by = chance_objective(run.units) if goal.objective.kind == RATIO else goal.objective
+    merged = agglomerate(regions, Goal(by, goal.k), run)
+    found = refine(regions, merged, goal, run)
+    if share_that_differs(regions, found.labels, merged.labels) > most:
+        return None
+    for step in reversed(steps):
+        merged, found = found, uncoarsen(step, found, goal, run)
+        if share_that_differs(step.fine, found.labels, merged.labels[step.regions.labels]) > most:
+            return None
+    return found
+
+
+def share_that_differs(level: Level, labels: np.ndarray, others: np.ndarray) -> float:
+    """The share of a level's mass on nodes that have different labels."""
+    mass = level.terms.mass
+    return float(mass[labels != others].sum()) / float(mass.sum())
+
+
+def accept_likelier(level: Level, found: Partition, goal: Goal, run: Run) -> Partition:
+    """The partition found, or a likelier one after a V-cycle by a ratio of the same sums.
 
     At any one resolution, either small clusters are united or large ones are split (Fortunato & Barthélemy 2007,
-    "Resolution limit in community detection"). So a ratio is tried last, which weighs each cluster by its own mass. At
-    the implied resolution one region may hold several small clusters, so its regions are made at a higher one.
+    "Resolution limit in community detection"). A ratio weighs each cluster by its own mass. At the resolution that the
+    clusters imply one region may hold several small clusters, so its regions are made at a higher one.
     """
-    implied = resolution_of_clusters(run.units, found.sums)
-    for resolution in plan.resolutions_beyond(implied, run.units) if n_entries(level) <= BUDGET else ():
-        other = plan.at(aim, resolution, run.units)
-        tried = improve(level, found, other, run, 1)
-        if run.progress.out_of_time() or not is_likelier(run, tried, found):
-            break
-        found, plan = tried, other
     if run.progress.out_of_time():
-        return found, plan
+        return found
     pull = COARSER * resolution_of_clusters(run.units, found.sums) * run.units.chance
-    tried = v_cycle(level, found, Goal(ratio_objective(run.units), plan.goal.k), pull, run)
-    return tried if is_likelier(run, tried, found) else found, plan
+    tried = v_cycle(level, found, Goal(ratio_objective(run.units), goal.k), pull, run)
+    return tried if is_likelier(run, tried, found) else found
 
 
 def plan_on(level: Level, k: int, aim: Aim, run: Run) -> Plan:
     """The plan for k clusters of a level, from the dendrogram of its regions."""
     steps = contract_to_regions(level, n_made(aim, k), run)
-    return plan_for_k(aim, k, dendrogram_of(steps[-1].coarse if steps else level, run, k), run.units)
-
-
-def pull_of_regions(k: int, run: Run) -> float:
-    """The pull for the first regions of k clusters: a guess that mostly leaves more regions than are needed."""
-    return run.units.chance * max(1.0, k / REGIONS_PER_CLUSTER[-1])
+    return plan_for_k(aim, k, dendrogram_of(coarsest(level, steps), run, k), run.units)
 
 
 def contract_to_regions(level: Level, k: int, run: Run) -> list[Contraction]:
     """Contractions to one or two dozen regions per cluster: more would show less well which k is natural."""
     steps: list[Contraction] = []
-    fewest = MIN_REGIONS * k
-    while len(level.terms.mass) >= (2 * fewest if steps else fewest + 1):
-        regions = find_many_regions(level, pull_of_regions(k, run), fewest, run)
-        if regions is None:
+    fewest, least, by_level = MIN_REGIONS * k, run.units.chance * max(1.0, k / REGIONS_PER_CLUSTER[-1]), False
+    while (n := len(level.terms.mass)) >= (2 * fewest if steps else fewest + 1):
+        if not by_level:
+            regions = find_regions(level, least, run, fewest=fewest)
+            by_level = len(regions.sums.size) <= fewest
+        if by_level:
+            regions = find_regions(level, max(COARSER * least, pull_of_level(level)), run, fewest=fewest)
+        if len(regions.sums.size) > LARGEST_SHARE * n:
             break
         steps.append(contract(level, regions, run))
         level = steps[-1].coarse
     return steps
 
 
-def search(level: Level, steps: list[Contraction], top: Level, plan: Plan, effort: Effort, run: Run) -> Partition:
-    """The best partition of a level by V-cycles, first at the top of its contractions and then on the level itself."""
-    goal = plan.goal
-    n_first = 1 if run.progress.out_of_time() else effort.first
-    tries: list[Callable[[Run], Partition]] = [partial(first_v_cycle, top, plan, turn) for turn in range(n_first)]
-    if goal.objective.kind == RATIO and n_first > 1:
-        tries.append(partial(start_by_excess, top, plan))
-    pool = side_by_side(tries, top, run)
-    best = recombine(top, pool, plan, run)
-    for step in reversed(steps):
-        best = uncoarsen(step, best, goal, run)
-    run.progress.offer(best.labels.copy)
-    if n_entries(level) <= BUDGET:
-        best = improve_while_worth(level, best, plan, run, effort.iterated)
-    n_new = max(effort.descent, number_to_spare(level, effort.times_spare))
-    if n_new and len(level.terms.mass) > goal.k != 1:
-        best = evolve(level, best, plan, n_new, run)
-    return best
+def pull_of_level(level: Level) -> float:
+    """The pull at which regions are of about REGION nodes: an average link joins a node to a region of so many."""
+    return mean_weight(level) / (REGION * float(level.terms.mass.mean()) ** 2)
+
+
+def coarsest(level: Level, steps: Sequence[Contraction]) -> Level:
+    """The level that contractions of a level end with."""
+    return steps[-1].coarse if steps else level
+
+
+def mean_weight(level: Level) -> float:
+    """The mean weight of the entries in use: rows within parts have unused room at the end."""
+    weights = level.rows.weights[: level.rows.indptr[-1]]
+    return float(weights.mean()) if len(weights) else 1.0
 
 
 def first_v_cycle(level: Level, plan: Plan, turn: int, run: Run) -> Partition:
@@ -220,19 +287,6 @@ def first_v_cycle(level: Level, plan: Plan, turn: int, run: Run) -> Partition:
     return uncoarsen(step, merged, goal, run)
 
 
-def start_by_excess(level: Level, plan: Plan, run: Run) -> Partition:
-    """A partition refined from the clusters of a dendrogram of regions.
-
-    Agglomeration by the cut itself grows one cluster that swallows all light ones, so that sizes become uneven.
-    """
-    steps = contract_to_regions(level, max(plan.goal.k, plan.by_way_of), run)
-    top = steps[-1].coarse if steps else level
-    found = refine(top, agglomerate(top, Goal(chance_objective(run.units), plan.goal.k), run), plan.goal, run)
-    for step in reversed(steps):
-        found = uncoarsen(step, found, plan.goal, run)
-    return found
-
-
 def improve(level: Level, found: Partition, plan: Plan, run: Run, n_cycles: int = 3) -> Partition:
     """The partition after V-cycles inside its clusters, by the third, second and first pull of the plan."""
     goal, has_ties = plan.goal, plan.goal.k > 0 and run.graph is not None and run.graph.weights is not None
@@ -256,12 +310,9 @@ def v_cycle_of_ties(level: Level, found: Partition, goal: Goal, pull: float, run
     return uncoarsen(step, v_cycle(step.coarse, step.restrict(found), goal, pull, run), goal, run)
 
 
-def number_to_spare(level: Level, times: int = 1) -> int:
-    """How many new partitions a small graph gets at any effort, in whole families.
-
-    times : a factor for more effort. A V-cycle reads the level at least twice.
-    """
-    spare = times * min(MOST_SPARE, SPARE_ENTRIES // (2 * max(n_entries(level), 1)))
+def number_to_spare(level: Level, entries: int) -> int:
+    """How many new partitions may be made of so many entries, in whole families: a V-cycle reads a level twice."""
+    spare = entries // max(2 * n_entries(level), ENTRIES_PER_CALL)
     return spare - spare % FAMILY
 
 
@@ -283,30 +334,16 @@ def improve_while_worth(level: Level, found: Partition, plan: Plan, run: Run, n_
     return found
 
 
-def coarsen(level: Level, pull: float, n_regions: int, run: Run, most: float = np.inf) -> list[Contraction]:
-    """Contractions, each to n_regions at least, down to a level on which the budget pays for the first V-cycles.
-
-    most : what a region may hold, where nodes have sizes.
-    """
+def coarsen(level: Level, pull: float, run: Run, most: float = np.inf) -> list[Contraction]:
+    """Contractions down to a level on which the budget pays for the first V-cycles; most : what a region may hold."""
     steps: list[Contraction] = []
     while n_entries(level) * FIRST > BUDGET:
-        regions = find_many_regions(level, pull, n_regions, run, most)
-        if regions is None:
+        regions = find_regions(level, pull, run, most)
+        if len(regions.sums.size) > LARGEST_SHARE * len(regions.labels):
             break
         steps.append(contract(level, regions, run))
         level = steps[-1].coarse
     return steps
-
-
-def find_many_regions(level: Level, pull: float, n_regions: int, run: Run, most: float = np.inf) -> Partition | None:
-    """At least n_regions regions, made at the pull or a higher one; None if these join hardly any nodes."""
-    n = len(level.terms.mass)
-    while n > n_regions:
-        regions = find_regions(level, pull, run, most)
-        if len(regions.sums.size) >= n_regions:
-            return regions if len(regions.sums.size) <= LARGEST_SHARE * n else None
-        pull *= COARSER
-    return None
 
 
 def v_cycle(level: Level, found: Partition | None, goal: Goal, pull: float, run: Run) -> Partition:
@@ -317,9 +354,9 @@ def v_cycle(level: Level, found: Partition | None, goal: Goal, pull: float, run:
     if is_small(level):
         is_k = goal.k > 0 and goal.most == np.inf  # with a bound, more than k may be left: no two fit into one
         room = room_for(level, goal.k if is_k else len(level.terms.mass))
-        plan = loops.Coarsening(pull, UNSETTLED, LARGEST_SHARE)
+        plan = loops.Coarsening(pull, ROUNDS, LARGEST_SHARE)
         given = loops.NO_PARTITION if found is None else found
-        k, read = loops.v_cycle_into(level, given, goal, plan, draws_of(run.rng), room)
+        k, read = loops.v_cycle_into(level, given, goal, plan, run.key(), room)
         run.reads(level, read)
         return partition_in(room, k)
     within = level if found is None else loops.rows_within(level, found.labels)
@@ -382,7 +419,7 @@ def evolve(level: Level, found: Partition, plan: Plan, n_first: float, run: Run)
         families = side_by_side([partial(descend, level, one, plan) for one in new], level, run)
         for one in families:
             newest = join_line(level, one, waiting, plan, run)
-        is_settled = all(abs(value(one, goal) - before) <= SAME * abs(before) for one in families)
+        is_settled = all(abs(value(one, goal) - before) <= VALUE_RTOL * abs(before) for one in families)
         if not is_settled:
             best = child(level, [best, newest], plan, run)
         n_new, in_vain = n_new + FAMILY * n_families, in_vain + FAMILY * n_families
@@ -425,7 +462,7 @@ def child(level: Level, parents: Sequence[Partition], plan: Plan, run: Run) -> P
         if run.progress.out_of_time():
             break
         before, found = found, v_cycle(level, found, plan.goal, run.rng.choice(plan.pulls), run)
-        if value(found, plan.goal) - value(before, plan.goal) <= SAME * abs(value(found, plan.goal)):
+        if value(found, plan.goal) - value(before, plan.goal) <= VALUE_RTOL * abs(value(found, plan.goal)):
             break
     return found
 

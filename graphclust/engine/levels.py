@@ -36,6 +36,10 @@ class Run:
         if level is self.finest and self.graph is not None:
             self.progress.reads(self.graph, n_entries)
 
+    def key(self) -> int:
+        """A random key of 32 bits, from which loops draw who is in which batch."""
+        return int(self.rng.integers(1 << 32))
+
     def spawn(self, n: int) -> list[Run]:
         """Runs of independent randomness, for steps side by side."""
         return [replace(self, rng=rng) for rng in self.rng.spawn(n)]

@@ -1,7 +1,7 @@
 """Local moving over a level of any size: regions from singletons, and the refinement of a partition.
 
-A small level takes one compiled call. On a large one the same loop returns now and then, for progress, a time budget
-and Ctrl-C; the nodes that a refinement looks at first are found on all threads.
+A small level takes one compiled call. On a large one the nodes of a batch choose on all threads, and between batches
+there is a look at progress, a time budget and Ctrl-C. The labels are those of one thread.
 """
 
 from __future__ import annotations
@@ -11,50 +11,50 @@ import numpy as np
 from graphclust.compiled.graphs import local_moving as loops
 from graphclust.compiled.graphs.bounds import limits_of
 from graphclust.compiled.graphs.levels import Goal, Level, Partition
-from graphclust.compiled.graphs.objective import PLAIN, ClusterSums, Objective
-from graphclust.compiled.runtime.blocks import entry_blocks, run_in_blocks
-from graphclust.compiled.runtime.shuffling import draws_of
-from graphclust.engine.levels import Run, is_small, n_entries, partition_in, room_for
+from graphclust.compiled.graphs.objective import ClusterSums, Objective
+from graphclust.compiled.runtime.blocks import n_threads, row_blocks, run_in_blocks
+from graphclust.engine.levels import Run, is_small, partition_in, room_for
 
-UNSETTLED = 0.25  # of the nodes: while a pass moves more, another follows; two passes mostly
-ENTRIES_PER_BLOCK = 1 << 21  # a block has scratch for all clusters
-OPENED_PER_NODE = 2  # new clusters for which there is room, for each node that may gain
-ENTRIES_PER_STEP = float(1 << 21)  # some hundredths of a second between two looks at the clock
+ROUNDS = 2  # of moves that make regions
+OPENED_PER_NODE = 2  # new clusters for which there is room, for each node that waits
+WORTH_THREADS = 1 << 21  # entries of a round: with fewer, threads spend as long waiting for each other as they save
+CHUNK = 1 << 14  # entries, at least, that a thread takes at a time: a call from Python costs as much as a thousand
+CHUNKS_PER_THREAD = 8  # so that threads end together
 
 
-def find_regions(level: Level, pull: float, run: Run, most: float = np.inf) -> Partition:
+def find_regions(level: Level, pull: float, run: Run, most: float = np.inf, fewest: int = 1) -> Partition:
     """Regions of nodes that hang together, by local moving from singletons at the pull of a plain objective.
 
-    most : what a region may hold of the sizes of nodes, where the level has any.
+    most : what a region may hold of the sizes of nodes, where the level has any. fewest : as soon as no more regions
+    than these are left, no two are joined any more.
     """
     n = len(level.terms.mass)
-    unsettled = 1.0 if run.progress.out_of_time() else UNSETTLED
+    n_rounds, key = 1 if run.progress.out_of_time() else ROUNDS, run.key()
     if is_small(level):
         room = room_for(level, n)
-        k, read = loops.find_regions_into(level, pull, most, unsettled, draws_of(run.rng), room)
+        k, read = loops.find_regions_into(level, pull, loops.RegionSize(fewest, most), n_rounds, key, room)
         run.reads(level, read)
         return partition_in(room, k)
-    regions, objective = (
-        loops.singletons(level.terms),
-        Objective(PLAIN, pull, pull * float(level.terms.mass.mean()) ** 2),
-    )
-    moving = loops.queue_of(run.rng.permutation(n).astype(np.int32), regions.sums)
-    rules = loops.Rules(True, False, False, limits_of(level.terms.size, regions.labels, n, 0.0, most))
-    while True:
-        _move(level, objective, rules, regions.labels, regions.sums, moving, run)
-        if moving.state[2] <= unsettled * n:
-            return loops.without_gaps(regions.labels, regions.sums)
-        moving.state[1:3] = n, 0
+    regions, objective = loops.singletons(level.terms), loops.objective_of_regions(level.terms, pull)
+    rules = loops.Rules(fewest, False, limits_of(level.terms.size, regions.labels, n, 0.0, most))
+    mover = Mover(level, objective, loops.State(regions.labels, regions.sums, rules), run)
+    for _ in range(n_rounds):
+        if mover.n_clusters <= fewest:
+            break
+        mover.moving.waits[:n] = loops.WAITS
+        mover.play_round(key, to_the_end=True)
+        key = loops.next_key(key)
+    return loops.without_gaps(regions.labels, regions.sums)
 
 
 def refine(
     level: Level, found: Partition, goal: Goal, run: Run, *, once: bool = False, nodes: np.ndarray | None = None
 ) -> Partition:
-    """The partition after local moving until no queued node gains by a move.
+    """The partition after local moving until no node that waits gains by a move.
 
     If k is free, a cluster may vanish and a node may become a cluster; else all clusters stay and keep their numbers.
-    once : only the nodes that gain at the start move, each at most once, even when time is up.
-    nodes : the nodes queued at the start, increasing, by default all that gain; others are queued by a neighbor's move.
+    once : each node is looked at once, even when time is up.
+    nodes : the nodes that wait at the start, increasing, by default all; others wait after a neighbor's move.
     """
     if run.progress.out_of_time() and not once:
         return _with_sizes(found)
@@ -68,34 +68,81 @@ def refine(
     most = n if nodes is None else min(n, k + OPENED_PER_NODE * len(nodes))
     more, labels = (most if free else k) - k, found.labels.copy()
     sums = ClusterSums(*(np.concatenate([values, np.zeros(more, values.dtype)]) for values in found.sums))
-    rules = loops.Rules(free, free, not once, limits_of(level.terms.size, labels, k + more, goal.least, goal.most))
-    if nodes is None:
-        target = _choose(level, goal.objective, loops.BlockState(labels, sums, rules), run)
-    else:
-        target = np.full(n, -1, np.int32)
-        target[nodes] = 0
-    moving = loops.queue_of(target, sums)
-    loops.queue_chosen(target, moving)
-    _move(level, goal.objective, rules, labels, sums, moving, run)
+    rules = loops.Rules(1 if free else k, free, limits_of(level.terms.size, labels, k + more, goal.least, goal.most))
+    mover, key = Mover(level, goal.objective, loops.State(labels, sums, rules), run), 0
+    if nodes is not None:
+        mover.moving.waits[:] = loops.IDLE
+        mover.moving.waits[nodes] = loops.WAITS
+    while True:
+        this = mover.play_round(key, to_the_end=once)
+        if once or mover.n_moved == 0 or run.progress.out_of_time():
+            break
+        mover.mark_neighbors(this)
+        key = loops.next_key(key)
     return loops.without_gaps(labels, sums) if free else Partition(labels, sums)
 
 
-def _choose(level: Level, objective: Objective, now: loops.BlockState, run: Run) -> np.ndarray:
-    """The cluster to which each node gains most by a move now, -1 for none; on all threads."""
-    target = np.empty(len(now.labels), np.int32)
-    blocks = entry_blocks(level.rows.indptr, ENTRIES_PER_BLOCK)
-    run_in_blocks(loops.choose_moves, blocks, level.rows, level.terms, objective, now, target)
-    run.reads(level, n_entries(level))
-    return target
+class Mover:
+    """The rounds of moves over one partition, on all threads where a round reads many entries."""
 
+    def __init__(self, level: Level, objective: Objective, state: loops.State, run: Run):
+        self.level, self.objective, self.state, self.run = level, objective, state, run
+        self.moving = loops.moving_of(state.sums, len(state.labels))
+        self.free_scratch = [loops.scratch_for(len(state.sums.size))]  # of threads that choose nothing now
 
-def _move(level, objective, rules, labels, sums, moving, run: Run) -> None:
-    """Move the queued nodes, in steps, until the queue is empty or time is up; changes labels, sums and moving."""
-    n = len(labels)
-    while moving.state[1] and not (rules.requeues and run.progress.out_of_time()):
-        read = loops.move_nodes(ENTRIES_PER_STEP, level.rows, level.terms, objective, rules, labels, sums, moving)
-        run.reads(level, read)
-        run.progress.step(n - int(moving.state[1]), n)
+    @property
+    def n_moved(self) -> int:
+        """How many nodes moved in the round."""
+        return int(self.moving.counts[loops.N_MOVED])
+
+    @property
+    def n_clusters(self) -> int:
+        """How many clusters have a node."""
+        return len(self.state.sums.size) - int(self.moving.counts[loops.N_EMPTY])
+
+    def play_round(self, key: int, to_the_end: bool) -> loops.Round:
+        """One round; to_the_end : even when time is up."""
+        level, run, moving = self.level, self.run, self.moving
+        this = loops.next_round(moving.waits, level.rows.indptr, key)
+        choices, n_batches = loops.room_for_choices(this), len(this.starts) - 1
+        moving.counts[loops.N_MOVED] = 0
+        if this.entries[-1] <= WORTH_THREADS:
+            scratch = self.free_scratch[0]
+            loops.play_batches(level, self.objective, self.state, this, choices, moving, scratch)
+            run.reads(level, int(this.entries[-1]))
+            return this
+        chunks = self._chunks_of(this)
+        for b in range(n_batches):
+            if run.progress.out_of_time() and not to_the_end:
+                break
+            batch = loops.batch_at.py_func(this, b)  # views: plain Python makes them in less than a call takes
+            self._choose(batch, choices, chunks[b])
+            loops.make_moves(level, self.objective, self.state, batch, choices, moving)
+            run.reads(level, int(batch.entries[-1] - batch.entries[0]))
+            run.progress.step(b + 1, n_batches)
+        return this
+
+    def _chunks_of(self, this: loops.Round) -> list[np.ndarray]:
+        """Boundaries of chunks of about equal numbers of entries, in each batch."""
+        starts, entries = this.starts, this.entries
+        chunk = max(CHUNK, int(entries[-1]) // ((len(starts) - 1) * CHUNKS_PER_THREAD * n_threads()))
+        by_entries = np.searchsorted(entries, np.arange(0, entries[-1], chunk))
+        bounds = np.unique(np.concatenate([starts, by_entries]))
+        places = np.searchsorted(bounds, starts)
+        return [bounds[places[b] : places[b + 1] + 1] - starts[b] for b in range(len(starts) - 1)]
+
+    def _choose(self, batch: loops.Batch, choices: loops.Choices, chunks: np.ndarray) -> None:
+        def choose(first: int, last: int, block: int) -> None:
+            scratch = self.free_scratch.pop() if self.free_scratch else loops.scratch_for(len(self.state.sums.size))
+            loops.choose_moves(first, last, self.level, self.objective, self.state, batch, choices, scratch)
+            self.free_scratch.append(scratch)
+
+        run_in_blocks(choose, chunks)
+
+    def mark_neighbors(self, this: loops.Round) -> None:
+        """The neighbors of nodes that moved in a round wait."""
+        blocks = row_blocks(self.n_moved, 1 << 13)
+        run_in_blocks(loops.mark_neighbors, blocks, self.level.rows, self.state.labels, this, self.moving)
 
 
 def _with_sizes(found: Partition) -> Partition:

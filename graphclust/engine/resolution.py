@@ -60,32 +60,20 @@ class Plan(NamedTuple):
 
     pulls : of the plain objective that makes the first regions, for one V-cycle after the other. resolution : as a
     caller states it; None if the objective has none. below_natural : whether more clusters than k are natural even at
-    the lowest resolution that is used, so that some are united for the number alone. highest : the resolution up to
-    which k is natural, in units of chance. by_way_of : the number of clusters that every other V-cycle makes first.
+    the lowest resolution that is used, so that some are united for the number alone. by_way_of : the number of clusters
+    that every other V-cycle makes first.
     """
 
     goal: Goal
     pulls: tuple[float, ...]
     resolution: float | None
     below_natural: bool = False
-    highest: float = np.inf
     by_way_of: int = 0
 
     def at(self, aim: Aim, resolution: float, units: Units) -> Plan:
         """The plan at another resolution, in units of chance, unless the aim names one."""
         objective, stated = objective_of(aim, self.goal.k, resolution, units)
         return self._replace(goal=Goal(objective, self.goal.k), resolution=stated)
-
-    def resolutions_beyond(self, implied: float, units: Units) -> tuple[float, ...]:
-        """The resolutions to try up to the one that clusters imply, if k is not natural there any more.
-
-        None if k is natural below 1 only: then k is smaller than what modularity finds by itself, and a partition that
-        looks likelier would split the few large clusters that a small k asks for.
-        """
-        if not 1.0 < self.highest < implied:
-            return ()
-        middle = middle_of(self.goal.objective.pull / units.chance, implied)
-        return middle, implied, middle
 
 
 def plan_for_any_number(goal: Goal) -> Plan:
@@ -110,9 +98,8 @@ def plan_for_k(aim: Aim, k: int, dendrogram: Dendrogram, units: Units) -> Plan:
     """Exactly k clusters, at the resolution at which k is natural unless the aim names one."""
     pulls = tuple(units.chance * dendrogram.resolution(n) for n in numbers_of_regions(aim, k))
     objective, resolution = objective_of(aim, k, dendrogram.resolution(k), units)
-    highest = dendrogram.natural_range(k)[1]
-    below_natural = aim.resolution == "auto" and highest < FLOOR
-    return Plan(Goal(objective, k), pulls, resolution, below_natural, highest, n_made(aim, k))
+    below_natural = aim.resolution == "auto" and dendrogram.natural_range(k)[1] < FLOOR
+    return Plan(Goal(objective, k), pulls, resolution, below_natural, n_made(aim, k))
 
 
 def remarks_on(plan: Plan) -> tuple[str, ...]:

@@ -13,7 +13,7 @@ import numpy as np
 from graphclust.compiled.graphs import cluster_sums as sums_loops
 from graphclust.compiled.graphs.label_propagation import choose_clusters
 from graphclust.compiled.graphs.levels import Goal, Level, Partition, Terms
-from graphclust.compiled.graphs.local_moving import BlockState, Rules, choose_moves
+from graphclust.compiled.graphs.local_moving import Rules, State, choose_alone
 from graphclust.compiled.graphs.objective import ClusterSums, Objective
 from graphclust.compiled.runtime import counter_rng
 from graphclust.compiled.runtime.blocks import MadeRows
@@ -100,11 +100,11 @@ def moves_in_block(
     source: GraphSource, first: int, last: int, labels: np.ndarray, sums: ClusterSums, objective: Objective, name: str
 ) -> Moves:
     """The nodes that a move would help as things stand, and the best cluster of each."""
-    on, target = source.weigh(name), np.empty(len(labels), np.int32)
-    terms, now = Terms(on.terms.loops, on.terms.mass), BlockState(labels, sums, Rules(False, False, False))
-    choose_moves(first, last, 0, on.graph.rows, terms, objective, now, target)
-    nodes = first + np.flatnonzero((target[first:last] >= 0) & (labels[first:last] >= 0))
-    to = target[nodes]
+    on, rows = source.weigh(name), source.graph.rows
+    level, now = Level(rows, Terms(on.terms.loops, on.terms.mass)), State(labels, sums, Rules(len(sums.size), False))
+    target = choose_alone(level, objective, now, np.arange(first, last, dtype=np.int32))
+    chosen = np.flatnonzero(target >= 0)
+    nodes, to = first + chosen, target[chosen]
     return Moves(nodes, to, np.bincount(to, weights=on.terms.mass[nodes], minlength=len(sums.mass)))
 
 

@@ -26,7 +26,7 @@ from graphclust.compiled.graphs.objective import ClusterSums
 from graphclust.compiled.runtime.blocks import row_blocks
 from graphclust.coreset.outcome import Outcome
 from graphclust.engine import sequential_contraction
-from graphclust.engine.engine import ONE_V_CYCLE, SAME, improve, partition_into, plan_on
+from graphclust.engine.engine import ONE_V_CYCLE, VALUE_RTOL, improve, partition_into, plan_on
 from graphclust.engine.levels import Run, value, with_sums
 from graphclust.engine.likelihood import log_likelihood, resolution_of_clusters
 from graphclust.engine.resolution import Plan, remarks_on
@@ -163,7 +163,7 @@ def improve_to_the_end(whole: WholeGraph, found: Partition, aim: Aim, plan: Plan
             sums = sums_if_exact(whole, better, n_pieces)
             tried = whole.refine(whole.project(better.labels, pieces), sums, plan.goal, aim.name)
             tried = whole.connect(tried, plan.goal, aim.name)
-        if value(tried, plan.goal) > value(found, plan.goal) + SAME * abs(value(found, plan.goal)):
+        if value(tried, plan.goal) > value(found, plan.goal) + VALUE_RTOL * abs(value(found, plan.goal)):
             found, in_vain = tried, 0
         else:
             in_vain += 1

@@ -89,7 +89,7 @@ def restart(
     mark_neighbors(level, moved, waits)
     found = refine(level, found, goal, run, nodes=None if is_few else np.flatnonzero(waits))
     if is_few and goal.most < np.inf and not goal.k and waits.any():  # few moves are left where clusters are full
-        found = evolve(level, found, plan_for_any_number(goal), number_to_spare(level), run)
+        found = evolve(level, found, plan_for_any_number(goal), number_to_spare(level, SPARE_ENTRIES), run)
     if may_part is None or np.count_nonzero(may_part) > SHARE_LOOKED_AT * len(may_part):
         return connect_near(level, found, goal, run)
     return connect_near(level, found, goal, run, has_changed(found.labels, before, may_part))

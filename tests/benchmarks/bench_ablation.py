@@ -80,11 +80,6 @@ def as_it_is(level, found, *rest):
     return found
 
 
-def as_it_is_by_its_plan(level, found, aim, plan, run):
-    """In place of V-cycles by other objectives: none."""
-    return found, plan
-
-
 def best_parent(level, parents, plan, run):
     """In place of recombination: the best of the parents."""
     return max(parents, key=lambda one: value(one, plan.goal))
@@ -95,9 +90,9 @@ def another_v_cycle(level, plan, run):
     return engine.first_v_cycle(level, plan, 0, run)
 
 
-def efforts(**changed) -> dict[str, engine.Effort]:
-    """The efforts, with another for "normal"."""
-    return EFFORTS | {"normal": EFFORTS["normal"]._replace(**changed)}
+def matched(cycles: engine.Cycles) -> dict[str, engine.Effort]:
+    """The efforts, with other V-cycles for k clusters in "normal"."""
+    return EFFORTS | {"normal": EFFORTS["normal"]._replace(matched=cycles)}
 
 
 def one_step_graph(kernel, coreset):
@@ -129,20 +124,20 @@ CHANGES = [
     }),
     Change("no Fiduccia-Mattheyses", "multilevel", ((engine, "climb", as_it_is),)),
     Change("no start by excess", "multilevel", ((engine, "start_by_excess", another_v_cycle),)),
-    *everywhere("multilevel", "UNSETTLED", (0.1, 0.5, 1.0), local_moving, local_moving, engine),
+    *everywhere("multilevel", "ROUNDS", (1, 4), local_moving, local_moving, engine),
     *numbers("multilevel", engine, {
         "BUDGET": (0, 10**7), "MIN_REGIONS": (6, 24), "COARSER": (2.0, 8.0),
-        "SPARE_ENTRIES": (0, 1 << 20), "HEAVY": (1.0, 4.0, 1e9), "CYCLES_OF_A_CHILD": (1, 9),
+        "HEAVY": (1.0, 4.0, 1e9), "CYCLES_OF_A_CHILD": (1, 9), "UNCLEAR": (0.0, 0.05, 0.2, 1.0),
     }),
     Change("MIN_RELATIVE_CHANGE 0.02 -> 0.1", "multilevel", ((engine, "LARGEST_SHARE", 0.9),)),
-    Change("first V-cycles 5 -> 2", "multilevel", ((pipeline, "EFFORTS", efforts(first=2)),)),
-    Change("first V-cycles 5 -> 8", "multilevel", ((pipeline, "EFFORTS", efforts(first=8)),)),
-    Change("V-cycles inside clusters 3 -> 1", "multilevel", ((pipeline, "EFFORTS", efforts(iterated=1)),)),
+    Change("first V-cycles 1 -> 3", "multilevel", ((pipeline, "EFFORTS", matched(engine.Cycles(3, 1))),)),
+    Change("V-cycles inside clusters 1 -> 3", "multilevel", ((pipeline, "EFFORTS", matched(engine.Cycles(1, 3))),)),
+    Change("new partitions", "multilevel", ((pipeline, "EFFORTS", matched(engine.Cycles(1, 1, 1 << 17))),)),
     Change("effort low", "multilevel", options=(("effort", "low"),)),
     Change("effort high", "multilevel", options=(("effort", "high"),)),
     Change("no V-cycles inside clusters", "multilevel", ((engine, "improve", as_it_is),)),
     Change("no recombination", "multilevel", ((engine, "recombine", best_parent),)),
-    Change("no V-cycles by other objectives", "multilevel", ((engine, "accept_likelier", as_it_is_by_its_plan),)),
+    Change("no V-cycle by a ratio", "multilevel", ((engine, "accept_likelier", as_it_is),)),
     Change("clusters need not be connected", "multilevel", ((engine, "connect", as_it_is),)),
     *numbers("two-step", coreset_parents, {
         "REGIONS_PER_CLUSTER": (1, 3, 5), "LINKS": (15.0, 60.0), "SETTLED": (1e-2, 1e-5),
@@ -160,10 +155,10 @@ CHANGES = [
 # of, what is round-off, and when work is given up that gains nothing. REGION_SIZES, FINEST, FINER and WORTH_A_CYCLE are
 # for a free number of clusters; families are for high effort.
 NOT_VARIED = {
-    "FIRST", "FINEST", "LARGEST_SHARE", "MIN_RELATIVE_CHANGE", "WORTH_A_THREAD", "WORTH_A_CYCLE",
-    "FAMILY", "MOST_SPARE", "SAME", "PATIENCE", "REGION_SIZES", "NODES_PER_REGION", "MANY_NODES", "NOTHING",
-    "LEAST_SIGNAL", "WEIGHTS_AT_A_TIME", "ENTRIES_PER_BLOCK", "ENTRIES_PER_STEP", "CORESETS_IN_VAIN",
-    "OPENED_PER_NODE", "FINER",
+    "FIRST", "FINEST", "LARGEST_SHARE", "MIN_RELATIVE_CHANGE", "WORTH_A_THREAD", "WORTH_A_CYCLE", "WORTH_THREADS",
+    "FAMILY", "SPARE_ENTRIES", "ENTRIES_PER_CALL", "MANY", "VALUE_RTOL", "PATIENCE", "REGION_SIZES", "REGION",
+    "NODES_PER_REGION", "MANY_NODES", "NOTHING", "LEAST_SIGNAL", "WEIGHTS_AT_A_TIME",
+    "CORESETS_IN_VAIN", "CHUNK", "CHUNKS_PER_THREAD", "OPENED_PER_NODE", "FINER",
 }  # fmt: skip
 
 COARSE_PLANTED = ("20x1000:8:2", "20x1000:12:2:dc:unbalanced", "100x200:12:3", "20x2000:8:8")

@@ -108,17 +108,14 @@ def test_sums_and_links_of_clusters(one, copies, disturbed, monkeypatch):
 
 def test_moves_that_nodes_should_make(copies, disturbed):
     many, times = copies
-    run, target = run_on(weigh(many, "modularity")), np.empty(many.n_nodes, np.int32)
+    run, nodes = run_on(weigh(many, "modularity")), np.arange(many.n_nodes, dtype=np.int32)
     labels, sums = with_sums(run.finest, np.tile(disturbed, times), K, run)
-    now, objective = (
-        loops.BlockState(labels, sums, loops.Rules(False, False, False)),
-        plain_objective(run.units, K, 1.0),
-    )
-    loops.choose_moves(0, many.n_nodes, 0, *run.finest, objective, now, target)
-    alone, looked_at = target.copy(), np.random.default_rng(1).choice(many.n_nodes, 300)
+    now, objective = loops.State(labels, sums, loops.Rules(K, False)), plain_objective(run.units, K, 1.0)
+    target = loops.choose_alone(run.finest, objective, now, nodes)
+    looked_at = np.random.default_rng(1).choice(many.n_nodes, 300)
     for u in [*looked_at.tolist(), 0, many.n_nodes - 1]:  # nothing is asked for
-        loops.choose_moves(u, u + 1, 0, *run.finest, objective, now, alone)
-    assert (alone == target).all() and (target >= 0).any() and (target < 0).any()
+        assert loops.choose_alone(run.finest, objective, now, nodes[u : u + 1]) == target[u]
+    assert (target >= 0).any() and (target < 0).any()
 
 
 def test_nodes_move_until_none_that_waits_gains(copies, disturbed):

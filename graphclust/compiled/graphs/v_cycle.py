@@ -7,7 +7,7 @@ import numpy as np
 from graphclust.compiled.graphs.agglomeration import agglomerate
 from graphclust.compiled.graphs.contraction import contract
 from graphclust.compiled.graphs.levels import Level, Partition, write
-from graphclust.compiled.graphs.local_moving import find_regions, refine
+from graphclust.compiled.graphs.local_moving import RegionSize, find_regions, next_key, refine
 from graphclust.compiled.graphs.objective import ClusterSums, Rows, value_of
 from graphclust.compiled.runtime.jit_options import UNCOUNTED
 from graphclust.compiled.runtime.loops import loop
@@ -20,12 +20,12 @@ NO_PARTITION = Partition(np.empty(0, np.int32), ClusterSums(np.empty(0), np.empt
 class Coarsening(NamedTuple):
     """How a V-cycle coarsens.
 
-    pull : of the plain objective that joins nodes to regions. unsettled : while a pass moves a larger share of the
-    nodes, another follows. largest_share : a contraction that leaves a larger share of the nodes is not made.
+    pull : of the plain objective that joins nodes to regions, in so many rounds. largest_share : a contraction that
+    leaves a larger share of the nodes is not made.
     """
 
     pull: float
-    unsettled: float
+    n_rounds: int
     largest_share: float
 
 
@@ -77,7 +77,7 @@ def project(found, regions):
 
 
 @loop()
-def v_cycle_into(level, found, goal, coarsening, draws, room):
+def v_cycle_into(level, found, goal, coarsening, key, room):
     """The better of the partition found, if any, and a new one merged within its clusters, into arrays of the caller.
 
     found : `NO_PARTITION` where there is none. Returns the number of clusters, and the entries read of the level given.
@@ -87,7 +87,8 @@ def v_cycle_into(level, found, goal, coarsening, draws, room):
     has_found, n_read = len(found.labels) > 0, 0
     while True:
         within = rows_within(level, parts) if has_found else level
-        regions, read = find_regions(within, coarsening.pull, goal.most, coarsening.unsettled, draws)
+        key = next_key(key)
+        regions, read = find_regions(within, coarsening.pull, RegionSize(1, goal.most), coarsening.n_rounds, key)
         n_read += read if len(levels) == 1 else 0
         n_regions = len(regions.sums.size)
         if n_regions > coarsening.largest_share * len(regions.labels) or n_regions < goal.k:

@@ -125,7 +125,7 @@ def test_same_seed_same_labels_and_another_seed_others(capsys, tmp_path):
     found = []
     for run, seed in enumerate((7, 7, 0, 1, 2)):
         labels = tmp_path / f"{run}.npz"
-        arguments = "-k", 7, "--method", "two-step", "--effort", "low", "--seed", seed, "-o", labels
+        arguments = "-k", 20, "--method", "two-step", "--effort", "low", "--seed", seed, "-o", labels
         assert said(capsys, "cluster", path, *arguments)[0] == 0
         found.append(read_labels(labels)[1].tolist())
     assert found[0] == found[1] and any(labels != found[0] for labels in found[2:])
