@@ -13,7 +13,7 @@ import numpy as np
 
 from graphclust.compiled.graphs.levels import Goal, Level
 from graphclust.compiled.graphs.objective import Objective
-from graphclust.engine.agglomeration import agglomerate
+from graphclust.engine.agglomeration import NO_PAIRS, agglomerate
 from graphclust.engine.levels import Run
 from graphclust.objective.objective import Aim, Units, chance_objective, plain_objective, ratio_objective
 
@@ -31,12 +31,14 @@ FEW_CLUSTERS = 20  # every other V-cycle of a cut into fewer makes so many first
 class Dendrogram(NamedTuple):
     """The unions of the nodes of a level: `excess[t]` is the excess of the union that leaves t clusters.
 
-    float64, (n,), in units of chance; minus infinity for unlinked clusters, and below the last union that was made. It
-    never rises from union to union (Bonald et al. 2018, "Hierarchical graph clustering using node pair sampling"),
-    except on graphs with hubs, where merging takes excesses that differ by less than an eighth as equal.
+    excess : float64, (n,), in units of chance; minus infinity for unlinked clusters, and below the last union that was
+    made. It never rises from union to union (Bonald et al. 2018, "Hierarchical graph clustering using node pair
+    sampling"), except on graphs with hubs, where merging takes excesses that differ by less than an eighth as equal.
+    pairs : int32, (n, 2), the two clusters of that union, as `agglomerate` tells them.
     """
 
     excess: np.ndarray
+    pairs: np.ndarray = NO_PAIRS
 
     def natural_range(self, k: int) -> tuple[float, float]:
         """From which resolution to which k clusters are natural: excess of the union to k - 1, and of that to k."""
@@ -50,9 +52,10 @@ class Dendrogram(NamedTuple):
 
 def dendrogram_of(level: Level, run: Run, k: int = 1) -> Dendrogram:
     """The dendrogram of a level, down to one cluster less than k."""
-    excess = np.full(len(level.terms.mass), -np.inf)
-    agglomerate(level, Goal(chance_objective(run.units), max(k - 1, 1)), run, excess)
-    return Dendrogram(excess / run.units.chance)
+    n = len(level.terms.mass)
+    excess, pairs = np.full(n, -np.inf), np.empty((n, 2), np.int32)
+    agglomerate(level, Goal(chance_objective(run.units), max(k - 1, 1)), run, excess, pairs)
+    return Dendrogram(excess / run.units.chance, pairs)
 
 
 class Plan(NamedTuple):
