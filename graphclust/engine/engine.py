@@ -78,12 +78,14 @@ class Cycles(NamedTuple):
     """How many V-cycles a search makes.
 
     first : from nothing. inside : within the clusters found; if k is free, so many in a row that gain next to nothing.
-    spare : entries that new partitions of a small graph may read beyond that.
+    spare : entries that new partitions of a small graph may read beyond that. most : entries of a graph whose nodes are
+    merged again by the V-cycles inside clusters; of a larger one regions are.
     """
 
     first: int
     inside: int
     spare: int = 0
+    most: int = BUDGET
 
 
 class Effort(NamedTuple):
@@ -103,7 +105,7 @@ class Effort(NamedTuple):
 # local optima. high : as many new partitions as a tree of three generations has, FAMILY ** 3.
 EFFORTS = {
     "low": Effort(Cycles(2, 0), Cycles(0, 0), Cycles(1, 0), 0),
-    "normal": Effort(Cycles(4, 1, SPARE_ENTRIES), Cycles(1, 1), Cycles(4, 1, SPARE_ENTRIES // 2), 0),
+    "normal": Effort(Cycles(4, 1, SPARE_ENTRIES), Cycles(1, 1, 0, 1 << 15), Cycles(4, 1, SPARE_ENTRIES // 2), 0),
     "high": Effort(Cycles(8, 3, MANY), Cycles(3, 1, MANY), Cycles(5, 3, MANY), 64),
 }
 ONE_V_CYCLE = Effort(Cycles(1, 0), Cycles(1, 0), Cycles(1, 0), 0)
@@ -151,6 +153,7 @@ def search_at(
     cycles = effort.matched if is_matched else effort.asked
     budget = BUDGET if is_matched else BUDGET // 4  # with all of it cuts are .2 % smaller in 1.2 times the time
     n_shared = sum(n_entries(step.fine) * FIRST > budget for step in steps)
+    n_shared = max(n_shared, min(int(n_entries(level) > cycles.most), len(steps)))
     top = coarsest(level, steps[:n_shared])
     most = UNCLEAR if cycles.first and is_matched else 1.0
     merged = merge_regions(top, steps[n_shared:], dendrogram, plan, most, run)
@@ -177,9 +180,12 @@ def search(
     if not is_settled and not run.progress.out_of_time():
         pool += side_by_side(tries[ahead:], top, run)
     best = recombine(top, pool, plan, run) if len(pool) > 1 and not is_settled else pool[0]
+    is_large = n_entries(level) > cycles.most
+    if is_large and not is_settled:
+        best = improve_while_worth(top, best, plan, run, cycles.inside)
     best, share = take_back(steps, best, goal, 1.0, run)
     run.progress.offer(best.labels.copy)
-    if not is_settled and n_entries(level) <= BUDGET:
+    if not is_large and not is_settled:
         best = improve_while_worth(level, best, plan, run, cycles.inside)
     n_new = max(descent, number_to_spare(level, cycles.spare))
     if n_new and len(level.terms.mass) > goal.k != 1:
