@@ -42,7 +42,7 @@ DRAWS = 0  # the seed of all that a suggestion draws
 LOWEST = 0.05  # lower resolutions only show components, or parts linked by next to nothing
 NEAR = 0.05  # relative to k; planted graphs with power-law sizes spread over no more
 WELL_BELOW_TOP = 0.85  # of the first k of a path: partitions above have few unions and moves behind them
-CLOSER = 1.2  # the second path starts at so many times the best k
+CLOSER = 1.2  # times the best k: up to there go the second path, and those without some edges
 # The best and three runners-up, as many as a reader looks over, of at least this share of the widest range: what is
 # narrower could not be the answer, and large numbers would take most of the time.
 N_CANDIDATES, NARROWEST = 4, 0.2
@@ -210,9 +210,7 @@ def rank_by_width(path: ClusterPath, first: int | None = None) -> list[tuple[int
         if found and max(together) < NARROWEST * found[0][1]:
             break
         window = _are_near(ks, int(ks[np.argmax(together)]))
-        k = int(ks[np.where(window, widths, -1.0).argmax()])
-        if first is not None and not found:
-            k, window = first, _are_near(ks, first)
+        k = first if first and not found else int(ks[np.where(window, widths, -1.0).argmax()])
         found.append((k, float(widths[_are_near(ks, k)].sum())))
         widths[window | _are_near(ks, k)] = 0.0
     return sorted(found, key=lambda one: -one[1])
@@ -247,7 +245,7 @@ def _are_near(ks: npt.NDArray[np.int64], k: int) -> npt.NDArray[np.bool_]:
 
 
 def refine_k(path: ClusterPath, k: int, rng: np.random.Generator, progress: Progress) -> int:
-    """The best of the numbers that count as k, on a path that starts only a little above: fewer unions can be wrong."""
+    """The best of the numbers that count as k, on this path and one that starts a little above, by fewer unions."""
     from graphclust.profile.path_builder import path_over
 
     all_ks = np.array(path.ks, np.int64)
@@ -256,7 +254,7 @@ def refine_k(path: ClusterPath, k: int, rng: np.random.Generator, progress: Prog
         return k
     below = [other for other in path.ks if other <= CLOSER * k]
     near = path_over(path.ordered, path.kept, below, path.aim, [], int(rng.integers(2**63)), progress)
-    return int(same[widths_of(near, same).argmax()])
+    return int(same[(widths_of(path, same) + widths_of(near, same)).argmax()])
 
 
 def stabilities(
@@ -276,7 +274,7 @@ def stabilities(
         less = leave_out_edges(path.part, SHARE_LEFT_OUT, rng)
         # Crumbs come off with the edges.
         kept = np.flatnonzero(nodes_to_partition(less, middle_of_ks(path.ks), "large", [], progress, k_is_open=True))
-        possible = [k for k in path.ks if k <= min(max(labels), len(kept))]
+        possible = [k for k in path.ks if k <= min(CLOSER * max(labels), len(kept))]
         if not possible:
             continue
         other = path_over(less, kept, possible, path.aim, [], int(rng.integers(2**63)), progress)

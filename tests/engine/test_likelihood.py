@@ -13,7 +13,6 @@ from graphclust import coreset_sc, planted_partition
 from graphclust.compiled.graphs.objective import value_of
 from graphclust.engine.levels import run_on, with_sums
 from graphclust.engine.likelihood import (
-    description_length,
     edges_worth,
     is_likelier,
     is_likelier_labeling,
