@@ -413,11 +413,11 @@ MUTANTS = [
         ["test_the_likelihood_is_that_of_the_best_rates"],
     ),
     (
-        "description-without-the-clusters",
+        "numberings-told-apart",
         _LIKELIHOOD,
-        "return length_of_clusters(on.graph.n_nodes, sums.size) + float(0.5",
-        "return float(0.5",
-        ["test_the_description_is_of_the_clusters_their_rates_and_the_edges"],
+        ".sum() - gammaln(k + 1.0)",
+        ".sum()",
+        ["test_clusters_are_described_by_a_code"],
     ),
     (
         "clusters-without-their-sizes",
