@@ -56,7 +56,7 @@ SMALLER_LEAD, VERY_STABLE = 1.5, 0.75  # half as far above 1 as a clear lead, an
 # which has 8 classes and 13 clusters that fit better, 0.76.
 AS_GOOD = 0.85
 # Stability that is a sign without evidence, over a range of clear width: three groups of 15 families have 0.63, two of
-# a random graph with weights of log-normal law 0.53, clusters of random graphs of 300 nodes without weights 0.3 or less.
+# a random graph with weights of log-normal law 0.53, clusters of random graphs of 300 nodes without weights 0.3.
 FOUND_AGAIN = 0.6
 NARROWER = 0.5  # than the widest range: an unclear number is never narrower
 NOT_SHOWN, NOT_TRIED = "shows no number of clusters clearly", "was not tried for a number that it shows"
