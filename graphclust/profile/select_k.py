@@ -133,7 +133,9 @@ def suggestion_of(path: ClusterPath, progress: Progress) -> Suggestion:
         k, how = candidates[0].k, ""
     elif most > 0.0 or any(is_stable(one) for one in candidates):
         k = best_all_round(candidates) if candidates else max(evidence, key=lambda k: evidence[k])
-        how = "the one, of those with a wide range, whose range, stability and evidence are the best together"
+        figures = "range, stability and evidence" if most > 0.0 else "range and stability"
+        how = f"the one, of those with a wide range, whose {figures} are the best together"
+        how += "" if most > 0.0 else ", though the edges give no evidence"
     else:
         k = smallest_k_by_components(path)
         how = "the fewest, since nothing shows assortative clusters" + (" inside the components" if k > 1 else "")
