@@ -448,27 +448,6 @@ MUTANTS = [
         ["test_weights_that_differ_count_as_fewer_edges"],
     ),
     (
-        "description-without-the-rates",
-        _LIKELIHOOD,
-        "0.5 * n_rates * np.log(n_edges)",
-        "0.0",
-        ["test_the_description_is_of_the_clusters_their_rates_and_the_edges"],
-    ),
-    (
-        "description-of-a-rate-between-no-clusters",
-        _LIKELIHOOD,
-        "k + 1 if k > 1 else 1",
-        "k + 1",
-        ["test_a_single_cluster_has_one_rate"],
-    ),
-    (
-        "description-in-the-unit-of-the-weights",
-        _LIKELIHOOD,
-        "* n_edges / on.graph.total_volume",
-        "* 0.5",
-        ["test_the_description_is_of_the_clusters_their_rates_and_the_edges"],
-    ),
-    (
         "implied-resolution-of-the-sum",
         _LIKELIHOOD,
         "(within - between) / float",
