@@ -292,8 +292,8 @@ def stabilities(
 
 
 def is_stable(candidate: SuggestedK) -> bool:
-    """Whether clusters that are natural over a wide range are found again without some edges."""
-    return candidate.width >= CLEAR_WIDTH and candidate.stability >= FOUND_AGAIN
+    """Whether clusters that are natural over a wide range are found again without some edges, as far as was tried."""
+    return candidate.width >= CLEAR_WIDTH and not candidate.stability < FOUND_AGAIN
 
 
 def is_clear(candidates: tuple[SuggestedK, ...], n_components: int) -> bool:
