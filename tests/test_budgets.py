@@ -292,6 +292,8 @@ def test_a_path_out_of_time_has_every_k_and_says_so():
 def test_a_suggestion_without_time_does_not_say_that_the_graph_is_unclear():
     said = graphclust.cluster_path(PLANTED, [5, 10, 20], rng=0).suggest(time_budget=AT_ONCE).reasons[0]
     assert said.startswith("the graph was not tried for a number that it shows; ")
+    club = graphclust.as_graph(nx.karate_club_graph())  # without evidence: stability would tell
+    assert graphclust.cluster_path(club, rng=0).suggest(time_budget=AT_ONCE).k == 2
 
 
 def test_one_clustering_of_a_path_has_a_budget_of_its_own():

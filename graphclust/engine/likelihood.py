@@ -21,6 +21,11 @@ from graphclust.engine.levels import Run, run_on, with_sums
 from graphclust.graph.container import Graph
 from graphclust.objective.objective import Units, WeighedGraph, node_terms, weigh
 
+EVIDENCE = (
+    "evidence is by how many nats the clusters shorten the description of the edges against a single cluster; chance "
+    "alone gives more than 5 in at most about one graph of a hundred"
+)
+
 
 def log_likelihood(units: Units, sums: ClusterSums) -> float:
     """Logarithm of the likelihood of the edges, up to a constant of the graph: comparable at one number of clusters.
@@ -33,45 +38,34 @@ def log_likelihood(units: Units, sums: ClusterSums) -> float:
     return _times_log_ratio(np.append(sums.inside, between), np.append(expected, total - expected.sum()))
 
 
-def description_length(on: WeighedGraph, sums: ClusterSums) -> float:
-    """Nats to describe the clusters, their rates, and the edges given both, up to a constant of the graph.
-
-    Unlike the likelihood it compares partitions into any numbers of clusters; for a graph without clusters, a single
-    cluster has the shortest description. Weights count by their ratio to the mean, whatever their unit.
-
-    Source: Peixoto 2017, "Nonparametric Bayesian inference of the microcanonical stochastic block model", for the
-    clusters; for a rate half the logarithm of the number of edges, as in Schwarz 1978, "Estimating the dimension of a
-    model".
-    """
-    n_edges, k = on.graph.n_entries / 2.0, len(sums.size)
-    edges = -log_likelihood(on.units, sums) * n_edges / on.graph.total_volume
-    n_rates = k + 1 if k > 1 else 1  # of each cluster, and between them
-    return length_of_clusters(on.graph.n_nodes, sums.size) + float(0.5 * n_rates * np.log(n_edges) + edges)
-
-
 def length_of_clusters(n_nodes: int, sizes: npt.NDArray[np.int64]) -> float:
-    """Nats to describe clusters of these sizes: how many, how large, and which nodes are in them."""
+    """Nats to describe clusters of these sizes: how many, how large, and which nodes are in them; in any order.
+
+    Source: Peixoto 2017, "Nonparametric Bayesian inference of the microcanonical stochastic block model", for numbered
+    clusters. Here the k! ways to number them are one description, since the edges are as likely under each.
+    """
     from scipy.special import gammaln  # takes a third of the package's import, and few calls come here
 
     n, k = n_nodes, len(sizes)
-    which = gammaln(n + 1.0) - gammaln(sizes + 1.0).sum()
+    which = gammaln(n + 1.0) - gammaln(sizes + 1.0).sum() - gammaln(k + 1.0)
     return float(which + np.log(n) + gammaln(n) - gammaln(k) - gammaln(n - k + 1.0))
 
 
 def nats_saved(graph: Graph, labels: npt.NDArray[Any]) -> float:
-    """By how many nats clusters shorten the description of the edges; at most 0 if they describe noise.
+    """The evidence for assortative clusters: by how many nats they shorten the description of the edges.
 
     labels : shape (n_nodes,); nodes in no cluster, -1, and isolated ones are left out. Degrees are given, as for
     modularity. Components of a graph are apart without any of this.
 
     There is one rate for each cluster and one between them, or one inside all clusters and one between them, whichever
     gives the shorter description. Unequal weights tell less than as many edges: they count as (sum w)² / sum w² edges.
-    Among graphs drawn by their degrees alone, a share of at most exp(-x) exceeds x for one number of clusters, and of
-    K exp(-x) for the best of K numbers, apart from what the fitted rates gain beyond half a logarithm each.
+    If edges were Poisson counts with known expected degrees, x would be exceeded with a probability of exp(-x) at most
+    in a graph of one cluster, and of K exp(-x) by the best of K numbers of clusters. Degrees and rates are fitted to
+    the graph, so that this is an approximation.
 
-    Source: as of `description_length`; one rate inside clusters, Zhang & Peixoto 2020, "Statistical inference of
-    assortative community structures"; the bound is Markov's inequality for a ratio of likelihoods; the number of edges,
-    Kish 1965, "Survey Sampling".
+    Source: the clusters, as of `length_of_clusters`; a rate, Schwarz 1978, "Estimating the dimension of a model"; one
+    rate inside clusters, Zhang & Peixoto 2020, "Statistical inference of assortative community structures"; the bound
+    is Markov's inequality for a ratio of likelihoods; the number of edges, Kish 1965, "Survey Sampling".
     """
     counts = (labels >= 0) & ~graph.isolated
     if not counts.any():
@@ -98,6 +92,11 @@ def nats_of(sums: ClusterSums, units: Units, n_edges: float) -> float:
         own_rates = log_likelihood(units, sums) * n_edges / total - 0.5 * k * np.log(n_edges)
         saved = max(saved, own_rates) - np.log(2.0)  # one bit says which of the two it is
     return float(saved - length_of_clusters(n_nodes, sums.size) + np.log(n_nodes))
+
+
+def evidence_in_words(nats: float) -> str:
+    """Nats saved as reports show them; below 0 their number says nothing."""
+    return f"{nats:,.1f}" if nats > 0.0 else "none"
 
 
 def gain_at_one_rate(inside: float, expected: float, n_edges: float) -> float:

@@ -89,7 +89,7 @@ def coreset_sc(
     G : networkx.Graph, SciPy sparse matrix or array, square ndarray, path of a graph file, or Graph; undirected,
         weights >= 0. See `as_graph` for `weight`, `symmetrize` and what is assumed or repaired.
     k : number of clusters, 1 <= k <= number of nodes. None takes what `cluster_path(...).suggest()` says, for the time
-        of some 20 to 35 clusterings; a remark says why and, if the graph shows no number clearly, which others it may
+        of some 10 to 20 clusterings; a remark says why and, if the graph shows no number clearly, which others it may
         be.
     method : "auto" takes the best of the next two for the graph.
         "multilevel" partitions coarser and coarser quotient graphs, see `multilevel_partition`.

@@ -12,11 +12,11 @@ import numpy.typing as npt
 
 from graphclust import __version__
 from graphclust.checks import as_whole_number
-from graphclust.compiled.graphs.levels import Goal
+from graphclust.compiled.graphs.levels import Goal, Partition
 from graphclust.compiled.graphs.objective import ClusterSums
 from graphclust.engine.bounds import as_bounds_of_k
 from graphclust.engine.contraction import Contraction, uncoarsen
-from graphclust.engine.engine import EFFORTS, partition_from
+from graphclust.engine.engine import EFFORTS, improve, partition_from
 from graphclust.engine.levels import Run, with_sums
 from graphclust.engine.local_moving import refine
 from graphclust.engine.resolution import FLOOR, REGIONS_PER_CLUSTER, Plan, middle_of, objective_of, remarks_on
@@ -89,7 +89,7 @@ class ClusterPath:
     ):
         self.graph, self.ks, self.objective = graph, tuple(ks), aim.name
         self.ordered, self.order = graph, np.arange(graph.n_nodes)
-        self.seconds = run.progress.seconds
+        self.seconds, self._k_set = run.progress.seconds, frozenset(ks)
         self.aim, self.kept, self.descent, self.key = aim, kept, descent, key
         self.seed: int | str | None = None
         self.options: dict[str, Any] = {}
@@ -144,10 +144,7 @@ class ClusterPath:
         >>> cluster_path(nx.ring_of_cliques(4, 5), [2, 4], rng=0).clustering(4, time_budget=10).sizes
         array([5, 5, 5, 5])
         """
-        k = as_whole_number(k, "k", at_least=-(2**62), if_none="path.suggest().k is the number that the graph shows")
-        progress = as_progress(progress, time_budget)
-        if k not in self.ks:
-            raise KeyError(f"k={k} is not on this path of {len(self.ks)} from {self.ks[0]} to {self.ks[-1]}")
+        k, progress = self._on_path(k), as_progress(progress, time_budget)
         if k in self._clusterings:
             return self._clusterings[k]
         found, numbers = self._refine(k, progress)
@@ -155,13 +152,21 @@ class ClusterPath:
             self._clusterings[k], self._numbers[k] = found, numbers
         return found
 
+    def _on_path(self, k: int) -> int:
+        k = as_whole_number(k, "k", at_least=-(2**62), if_none="path.suggest().k is the number that the graph shows")
+        if k not in self._k_set:
+            held = f"{len(self.ks)} from {self.ks[0]} to {self.ks[-1]}"
+            raise KeyError(f"k={k} is not on this path of {held}; cluster_path(G, ks) makes one over other ks")
+        return k
+
     def best_range(self, k: int) -> tuple[float, float]:
         """From which resolution to which the partition into k is worth more than all others of the path.
 
         It compares numbers of clusters; `path[k].natural_range` is about the clusters of one partition. For the cuts,
-        which have no resolution, it is the range by modularity or the constant Potts model.
+        which have no resolution, it is the range by modularity or the constant Potts model. Raises what `path[k]`
+        raises.
         """
-        low, high = self.ranges[k]
+        low, high = self.ranges[self._on_path(k)]
         return low * self.usual_resolution, high * self.usual_resolution
 
     @property
@@ -170,7 +175,8 @@ class ClusterPath:
         return OBJECTIVES[self.aim.definition.twin].unit_of_resolution(self._run.units)
 
     def resolution(self, k: int) -> float | None:
-        """The resolution that the partition into k clusters is made for; None for the cuts."""
+        """The resolution that `path[k]` is made for; None for the cuts. Raises what `path[k]` raises."""
+        k = self._on_path(k)
         if self.aim.is_ratio:
             return None
         if isinstance(self.aim.resolution, float):
@@ -278,11 +284,15 @@ class ClusterPath:
 
     def labels_before_moves(self, k: int) -> npt.NDArray[np.int64]:
         """The partition of the regions into k as labels of the nodes, int64, -1 for nodes that were left out."""
-        return self._in_rows(self.labels_of_part(k))
+        return self._in_rows(self._project(self.descent.labels(k)))
 
-    def labels_of_part(self, k: int) -> npt.NDArray[np.int32]:
-        """The same for the nodes of `part`."""
-        return self._project(self.descent.labels(k))
+    def labels_after_moves(self, k: int) -> npt.NDArray[np.int32]:
+        """The partition into k after V-cycles inside its clusters, for the nodes of `part`.
+
+        It is the parent of `path[k]`, and nearly the same, for a tenth of the time on a graph of some thousand nodes.
+        """
+        plan = self._plan(k, self.resolution(k))
+        return improve(self._run.finest, self._uncoarsen(k, plan, self._run), plan, self._run).labels
 
     def _in_rows(self, labels: npt.NDArray[np.int32]) -> npt.NDArray[np.int64]:
         """Labels of the nodes that are searched as those of all nodes, in the order of the caller's graph."""
@@ -314,10 +324,17 @@ class ClusterPath:
         below_natural = self.aim.resolution == "auto" and self.ranges[k][1] < FLOOR
         return Plan(Goal(objective, k), tuple(units.chance * size for size in sizes), resolution, below_natural)
 
+    def _uncoarsen(self, k: int, plan: Plan, run: Run) -> Partition:
+        """The partition of the regions into k, carried to the nodes, which move on each level."""
+        level = self._steps[-1].coarse if self._steps else run.finest
+        found = with_sums(level, self.descent.labels(k), k, run)
+        for step in reversed(self._steps):
+            found = uncoarsen(step, found, plan.goal, run)
+        return found if self._steps else refine(level, found, plan.goal, run)
+
     def _refine(self, k: int, progress: Progress) -> tuple[Clustering, npt.NDArray[np.int64]]:
         """The partition of the regions, carried to the nodes and improved there; and the new number of each label."""
         resolution = self.resolution(k)
-        labels = self.descent.labels(k)
         given = {"method": "path", "objective": self.objective, "resolution": self.aim.resolution, **self.options}
         given["ks"] = self.origin["k"]
 
@@ -332,19 +349,14 @@ class ClusterPath:
 
         interrupted = "interrupted: these are the best labels so far, other moves may improve them"
         with progress.interruptible(lambda found: finish(found, interrupted)[0]), progress.stage("moving nodes"):
-            before = self._project(labels)
+            before = self._project(self.descent.labels(k))
             if self.sizes is None:
                 progress.offer(lambda: before)
             run = replace(self._run, rng=np.random.default_rng([self.key, k]), progress=progress)
             said: list[str] = []
             plan = self._plan(k, resolution)
-            level = self._steps[-1].coarse if self._steps else run.finest
-            found = with_sums(level, labels, k, run)
-            for step in reversed(self._steps):
-                found = uncoarsen(step, found, plan.goal, run)
-            if not self._steps:
-                found = refine(level, found, plan.goal, run)
-            found = partition_from(run.finest, found, plan, self.aim, EFFORTS["normal"], run)
+            at_hand = self._uncoarsen(k, plan, run)
+            found = partition_from(run.finest, at_hand, plan, self.aim, EFFORTS["normal"], run)
             if self.sizes is not None:
                 found, said = bring_within(found, plan, as_bounds_of_k(self.sizes, k, **self.bounds), run)
             number = match_numbers(before, found.labels, k)

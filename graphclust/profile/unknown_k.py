@@ -30,7 +30,7 @@ def choose_k(
         path = cluster_path(graph, objective=objective, components=searched, rng=DRAWS, progress=progress.aside())
         suggestion = path.suggest(progress=progress.aside())
     k, others = suggestion.k, [str(one.k) for one in suggestion.runners_up]
-    is_open = not suggestion.clear and suggestion.nats_saved > 0.0 and len(others) > 0
+    is_open = not suggestion.clear and 0 < len(others) < len(suggestion.candidates)  # else k is no candidate itself
     candidates = f"; other candidates are {', '.join(others)}" if is_open else ""
     remarks.append(f"{NOT_GIVEN}, {k} was taken: {suggestion.reasons[0]}{candidates}")
     if "coreset_size" in given:

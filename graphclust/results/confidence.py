@@ -46,8 +46,9 @@ class Certainty:
     stability : shape (k,), or None where it was not asked for: without a tenth of the edges, how much of the cluster
         is found as one again, as the mean Jaccard index of it and the cluster most like it. A cluster of isolated nodes
         alone has 1: there is no edge whose absence could change it.
-    nats_saved : by how many nats the clusters shorten the description of the edges, against a single cluster. Not above
-        0, they describe no more than the noise of a random graph would let one find.
+    nats_saved : the evidence for assortative clusters: by how many nats they shorten the description of the edges,
+        against a single cluster. Not above 0, the edges do not tell them from what a search finds in a random graph;
+        where there are few edges, clusters that are real may have no evidence.
     """
 
     shares: sparse.csr_array

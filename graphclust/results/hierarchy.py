@@ -115,11 +115,9 @@ class Hierarchy:
 
     @cached_property
     def nats_saved(self) -> tuple[float, ...]:
-        """By how many nats the clusters of each level shorten the description of the edges, against a single cluster.
+        """The evidence for the clusters of each level; see `Certainty.nats_saved`.
 
-        A level where it is not above 0 describes no more than the noise of a random graph; so does every level of a
-        graph that shows no clusters. A level that a bound on sizes splits further than the edges tell has less than
-        the one above it.
+        A level that a bound on sizes splits further than the edges tell has less than the one above it.
         """
         return tuple(nats_saved(self.graph, labels) for labels in self.levels)
 

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from graphclust.checks import refuse_swapped
+from graphclust.engine.likelihood import EVIDENCE, evidence_in_words
 from graphclust.errors import GraphValidationError, ParameterError, amount
 from graphclust.graph.node_order import listing_order
 from graphclust.io.atomic_write import whole_file
@@ -132,19 +133,19 @@ def as_page(found: Hierarchy) -> str:
     lines = [
         f"{amount(graph.n_nodes, 'node')}, {amount(len(found.levels), 'level')}, {amount(n_clusters, 'cluster')} in all"
     ]
-    lines.append("   level   clusters    largest   smallest   modularity   nats saved")
+    lines.append("   level   clusters    largest   smallest   modularity     evidence")
     for depth, labels in enumerate(found.levels):
         sizes = found.sizes_on(depth)
         cut, volume = cut_and_volume(graph, labels, len(sizes))
         modularity = float(((volume - cut) / graph.total_volume - (volume / graph.total_volume) ** 2).sum())
         lines.append(
             f"{depth:8d} {len(sizes):10,d} {sizes.max():10,d} {sizes.min():10,d} {modularity:12.4f}"
-            f" {found.nats_saved[depth]:12,.0f}"
+            f" {evidence_in_words(found.nats_saved[depth]):>12}"
         )
     remarks = list(found.remarks)
     if max(found.nats_saved) <= 0.0 and len(np.unique(graph.components[~graph.isolated])) == 1:
-        remarks.append("no level describes the edges in fewer bits than one cluster: nothing shows that there are more")
-    return "\n".join([*lines, *(f"  {remark}" for remark in remarks)])
+        remarks.append("no level describes the edges in fewer bits than one cluster: the edges alone show no more")
+    return "\n".join([*lines, *(f"  {remark}" for remark in [EVIDENCE, *remarks])])
 
 
 def _plain(name: Hashable) -> Any:

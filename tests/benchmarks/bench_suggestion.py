@@ -1,6 +1,6 @@
 """Is the number of clusters that is suggested the same for every seed, right, and 1 where there are no clusters?
 
-    python bench_suggestion.py measure ROWS.jsonl seeds|draws|null|planted|of_path [--only TEXT ...] [--repeats 20]
+    python bench_suggestion.py measure ROWS.jsonl seeds|draws|null|power|planted|of_path [--only TEXT] [--repeats 20]
     python bench_suggestion.py write ROWS.jsonl          results/suggestion_*.md
 
 `measure` adds a line for every graph and seed to a file, so that a long table can be measured in parts; `write` makes
@@ -8,9 +8,10 @@ the tables of what is there. The lines behind `seeds` are kept: results/suggesti
 
 seeds: real graphs of at most 50,000 nodes and graphs of many small groups, each from seeds 0, 1, ...; the suggestion
 draws from a fixed seed, so all should agree. draws: the same where that fixed seed is another each time, which tells
-how much of the agreement is the graph's. null: random graphs of five kinds without clusters, seeds 0, 1, ... planted:
-the specs of `bench_path`. of_path: how much less modularity `path[k]` has than `coreset_sc(G, k)`, at the resolution of
-either, on real graphs. The real graphs are those that $GRAPHCLUST_DATA names.
+how much of the agreement is the graph's. null: random graphs of four kinds without clusters, seeds 0, 1, ... power:
+four planted blocks below and above the Kesten-Stigum threshold. planted: the specs of `bench_path`. of_path: how much
+less modularity `path[k]` has than `coreset_sc(G, k)`, at the resolution of either, on real graphs. The real graphs are
+those that $GRAPHCLUST_DATA names.
 """
 
 import argparse
@@ -21,6 +22,7 @@ import pathlib
 import warnings
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator
+from functools import partial
 
 import networkx as nx
 import numpy as np
@@ -70,8 +72,18 @@ NULL: dict[str, Callable[[int], nx.Graph]] = {
     "random, 1,000 nodes, 2,000 edges": lambda seed: nx.gnm_random_graph(1000, 2000, seed=seed),
     "6-regular, 400 nodes": lambda seed: nx.random_regular_graph(6, 400, seed=seed),
     "Barabási-Albert, 500 nodes, 4 each": lambda seed: nx.barabasi_albert_graph(500, 4, seed=seed),
-    "planted 4 x 75, undetectable at 6:5": lambda seed: planted_partition(4, 75, 6, 5, rng=seed).graph,
 }
+# d lambda^2 of four planted blocks of 75 nodes with d = 11 neighbors; the Kesten-Stigum threshold is 1.
+SIGNALS = (0.5, 0.9, 1.5, 1.71, 2.0, 2.5, 3.0, 4.0)
+
+
+def four_blocks(signal: float, seed: int):
+    """Each node has (d + 3 sqrt(signal d)) / 4 neighbors in its block and the rest elsewhere."""
+    inside = (11.0 + 3.0 * np.sqrt(11.0 * signal)) / 4.0
+    return planted_partition(4, 75, inside, 11.0 - inside, rng=seed).graph
+
+
+POWER = {f"4 x 75, d λ² = {signal:g}": partial(four_blocks, signal) for signal in SIGNALS}
 KS, MOST_NODES = (5, 10, 20), 50_000
 ONE_ANSWER = 0.95  # of the seeds of a graph, others being not clear
 
@@ -91,6 +103,8 @@ def measure(rows: pathlib.Path, table: str, only: list[str], repeats: int) -> No
     specs: Iterator = graphs()
     if table == "null":
         specs = ((name, make, 1) for name, make in NULL.items())
+    elif table == "power":
+        specs = ((name, make, 4) for name, make in POWER.items())
     elif table == "of_path":
         specs = (one for one in graphs() if one[0] not in SMALL_GROUPS)
     elif table == "planted":
@@ -101,7 +115,7 @@ def measure(rows: pathlib.Path, table: str, only: list[str], repeats: int) -> No
         for seed in range(repeats):
             if (table, name, seed) in done:
                 continue
-            graph = as_graph(make(seed) if table in ("null", "planted") else make())
+            graph = as_graph(make(seed) if table in ("null", "power", "planted") else make())
             found = of_path(graph) if table == "of_path" else suggested(graph, seed, table)
             with rows.open("a") as file:
                 file.write(json.dumps({"table": table, "graph": name, "seed": seed, "truth": k, **found}) + "\n")
@@ -146,6 +160,7 @@ TITLES = {
     "seeds": "The number of clusters that is suggested, over seeds of the path",
     "draws": "The number of clusters that is suggested, over the seed that the suggestion itself draws from",
     "null": "The number of clusters that is suggested for graphs without any",
+    "power": "The number of clusters that is suggested for weaker and weaker planted blocks",
     "planted": "The number of clusters that is suggested for planted graphs, over graphs",
 }
 
@@ -159,11 +174,12 @@ def write_suggestions(name: str, of_graph: dict[str, list[dict]]) -> None:
         saved, n_clear = [row["saved"] for row in found], sum(row["clear"] for row in found)
         n_one += sum(row["k"] == k or not row["clear"] for row in found) >= ONE_ANSWER * len(found)
         cells = [graph, "" if truth is None else str(truth), str(k), f"{n_same} of {len(found)}"]
-        cells += [", ".join(str(other) for other, _ in others), str(n_clear), f"{min(saved):.0f} to {max(saved):.0f}"]
+        cells += [", ".join(str(other) for other, _ in others), str(n_clear), str(sum(nats > 0.0 for nats in saved))]
+        cells += [f"{min(saved):.0f} to {max(saved):.0f}"]
         lines.append(cells)
-    header = ["graph", "true", "suggested", "times", "else", "clear", "nats saved"]
+    header = ["graph", "true", "suggested", "times", "else", "clear", "with evidence", "evidence, nats"]
     notes = f"{n_right} of {n_all} are right."
-    if name not in ("null", "planted"):
+    if name not in ("null", "power", "planted"):
         notes = f"For {n_one} of {len(lines)} graphs 19 of 20 answers are one number, or not clear."
     notes = f"{datetime.date.today()}; seeds 0, 1, ..., as many as a row says. {notes}"
     write_table(f"suggestion_{name}", TITLES[name], header, lines, notes)

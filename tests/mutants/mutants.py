@@ -31,7 +31,7 @@ TABLES = (
 )  # fmt: skip
 LEAST_CAUGHT = 0.95
 SECONDS = 150  # a mutant may well turn a loop into an endless one
-NOT_COPIED = shutil.ignore_patterns("__pycache__", "results", ".*")
+NOT_COPIED = shutil.ignore_patterns("__pycache__", ".*")
 CAUGHT, SURVIVED, WRONG_TESTS = "caught", "SURVIVED", "WRONG TESTS"
 
 

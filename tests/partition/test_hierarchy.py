@@ -139,9 +139,10 @@ def test_disjoint_cliques_are_one_level():
 
 def test_levels_of_noise_save_nothing_and_say_so():
     noise, rings = nx.gnm_random_graph(150, 600, seed=1), nx.ring_of_cliques(12, 5)
-    said = "no level describes the edges in fewer bits than one cluster: nothing shows that there are more"
+    said = "no level describes the edges in fewer bits than one cluster: the edges alone show no more"
     found = hierarchy(noise, max_size=20, rng=0)
     assert len(found.nats_saved) == len(found.levels) and max(found.nats_saved) < 0.0 and said in str(found)
+    assert str(found).count(" none\n") == len(found.levels) and "evidence is by how many nats" in str(found)
     cliques = hierarchy(rings, rng=0)
     assert max(cliques.nats_saved) > 50.0 and said not in str(cliques)
     assert said not in str(hierarchy(nx.disjoint_union_all([nx.complete_graph(2)] * 20), rng=0))

@@ -313,8 +313,10 @@ def test_numbers_of_clusters_may_have_gaps_and_come_in_any_order(blocks):
     assert [None if row.splits is None else row.splits[0] for row in path.table()] == [None, 3, 9]
     assert path.tree().shape == (19, 4)
     assert "k = 3..20" in repr(path)
-    with pytest.raises(KeyError, match="k=4 is not on this path of 3 from 3 to 20"):
-        _ = path[4]
+    for ask in (path.__getitem__, path.clustering, path.best_range, path.resolution):
+        for k in (4, 21, -1):
+            with pytest.raises(KeyError, match=f"k={k} is not on this path of 3 from 3 to 20"):
+                ask(k)
     with pytest.raises(TypeError, match=r"k=3\.0 is a float"):
         _ = path[3.0]
 

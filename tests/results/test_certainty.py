@@ -12,6 +12,7 @@ from scipy.optimize import linear_sum_assignment
 
 import graphclust
 from graphclust.compiled.graphs.objective import PLAIN, RATIO, ClusterSums, Objective
+from graphclust.engine.likelihood import nats_saved
 from graphclust.errors import ParameterError
 from graphclust.generators.planted_graphs import planted_partition
 from graphclust.objective.gains import gain_of_joining
@@ -174,6 +175,8 @@ def test_what_clusters_save_tells_planted_ones_from_noise():
     noise = coreset_sc(nx.gnm_random_graph(200, 1300, seed=1), 4, rng=0)
     assert planted.certainty().nats_saved > 300.0 and noise.certainty().nats_saved < -30.0
     assert coreset_sc(nx.karate_club_graph(), 1, rng=0).certainty().nats_saved == 0.0
+    club = coreset_sc(nx.karate_club_graph(), 2, rng=0)
+    assert club.certainty().nats_saved == pytest.approx(nats_saved(club.graph, club.labels)) != 0.0
 
 
 def test_impossible_repeats_are_named():

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
+from graphclust.engine.likelihood import evidence_in_words
 from graphclust.faces.html.tables import table
 from graphclust.faces.plots.every_k import height_of, tree_lines, values_of
 
@@ -27,9 +28,10 @@ def other_numbers(path: ClusterPath, suggestion: Suggestion, clustering: Cluster
     said = "".join(f"<li>{escape(reason)}</li>" for reason in suggestion.reasons)
     rows = [
         [str(found.k), _range(found.best_range),
-         "not tried" if np.isnan(found.stability) else f"{found.stability:.2f}"] for found in suggestion.candidates
+         "not tried" if np.isnan(found.stability) else f"{found.stability:.2f}", evidence_in_words(found.nats_saved)]
+        for found in suggestion.candidates
     ]  # fmt: skip
-    head = ["clusters", "best at resolutions", "stability"]
+    head = ["clusters", "best at resolutions", "stability", "evidence"]
     candidates = table(head, rows, "Candidates for the number of clusters") if rows else ""
     tree = _tree(path, suggestion.k, clustering) if path.ks[-1] > 1 else ""
     return f"<ul>{said}</ul>{candidates}{_chart(path, suggestion.k, clustering.n_clusters)}{tree}"

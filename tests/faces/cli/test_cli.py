@@ -515,4 +515,4 @@ def test_impossible_paths_are_wrong_use(capsys, words, message):
 
 def test_without_k_the_suggestion_is_taken(capsys):
     code, out, _ = said(capsys, "cluster", "karate")
-    assert code == 0 and "in 2 clusters" in out and "k was not given, 2 was taken: 2 clusters are the best from" in out
+    assert code == 0 and "in 2 clusters" in out and "k was not given, 2 was taken: the graph shows no number" in out

@@ -413,11 +413,11 @@ MUTANTS = [
         ["test_the_likelihood_is_that_of_the_best_rates"],
     ),
     (
-        "description-without-the-clusters",
+        "numberings-told-apart",
         _LIKELIHOOD,
-        "return length_of_clusters(on.graph.n_nodes, sums.size) + float(0.5",
-        "return float(0.5",
-        ["test_the_description_is_of_the_clusters_their_rates_and_the_edges"],
+        ".sum() - gammaln(k + 1.0)",
+        ".sum()",
+        ["test_clusters_are_described_by_a_code"],
     ),
     (
         "clusters-without-their-sizes",
@@ -446,27 +446,6 @@ MUTANTS = [
         "return 0.5 * float(graph.weights.sum()) ** 2 / float(np.square(graph.weights).sum())",
         "return n_entries / 2.0",
         ["test_weights_that_differ_count_as_fewer_edges"],
-    ),
-    (
-        "description-without-the-rates",
-        _LIKELIHOOD,
-        "0.5 * n_rates * np.log(n_edges)",
-        "0.0",
-        ["test_the_description_is_of_the_clusters_their_rates_and_the_edges"],
-    ),
-    (
-        "description-of-a-rate-between-no-clusters",
-        _LIKELIHOOD,
-        "k + 1 if k > 1 else 1",
-        "k + 1",
-        ["test_a_single_cluster_has_one_rate"],
-    ),
-    (
-        "description-in-the-unit-of-the-weights",
-        _LIKELIHOOD,
-        "* n_edges / on.graph.total_volume",
-        "* 0.5",
-        ["test_the_description_is_of_the_clusters_their_rates_and_the_edges"],
     ),
     (
         "implied-resolution-of-the-sum",
