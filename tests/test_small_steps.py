@@ -8,7 +8,7 @@ from graphclust import DenseKernel, NormalizedCutKernel, as_graph
 from graphclust.compiled.graphs import merging
 from graphclust.compiled.points.centroid_update import Renewed, Totals, renew_centroids
 from graphclust.coreset.parallel_sampling import all_points
-from graphclust.io.text.column_names import name_both_ends
+from graphclust.io.columns import name_both_ends
 from graphclust.points.kernel_k_means.kernel import gamma
 from graphclust.profile.edge_subsampling import FACTORS, leave_out_edges
 

@@ -24,7 +24,7 @@ from graphclust.io.atomic_write import whole_file
 from graphclust.io.formats.network_writers import NETWORK_FORMATS, NO_XML, name_network, network_bytes, write_network
 from graphclust.io.graph_input import as_graph
 from graphclust.io.pipes import is_pipe
-from graphclust.io.text.column_names import is_number
+from graphclust.io.columns import is_number
 from graphclust.io.text.node_names import as_texts
 
 __all__ = ["save_graph"]

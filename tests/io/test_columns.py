@@ -8,8 +8,8 @@ from graph_files import load, same_csr
 
 from graphclust import GraphFormatError, GraphValidationError, GraphWarning, ParameterError, as_graph, load_graph
 from graphclust.faces.cli import main as cli
-from graphclust.io.text.column_names import means_weight
-from graphclust.io.text.edge_list_layout import layout_of
+from graphclust.io.columns import means_weight
+from graphclust.io.text.layout import layout_of
 
 COUNTS = "source,target,count\na,b,10\nb,c,1\n"
 

@@ -38,7 +38,7 @@ from graphclust.io.store.spill_files import GrowingArray, GrowingFile, Notebook,
 from graphclust.io.store.store import is_store, open_store, save_store
 from graphclust.io.store.store_files import check_store_target, no_room_named, publish, read_header, seal
 from graphclust.io.text.byte_source import Source, open_source
-from graphclust.io.text.column_choice import Column, as_columns
+from graphclust.io.columns import Column, as_columns
 from graphclust.io.text.edge_lines import MayBeMetis, ReadAgain, Reading
 from graphclust.io.text.edge_streams import ListStream, MatrixStream
 from graphclust.io.text.id_compaction import IdTable

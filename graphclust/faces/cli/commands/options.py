@@ -142,7 +142,7 @@ def load_input(options: argparse.Namespace, progress: "Progress") -> "tuple[Grap
     from graphclust.faces.cli.standard_input import as_file, input_name
     from graphclust.io.formats import toy_graphs
     from graphclust.io.load import load_graph, refuse_columns_of
-    from graphclust.io.text.column_choice import Columns
+    from graphclust.io.columns import Columns
 
     if not os.path.exists(options.file) and options.file in toy_graphs.NAMES:
         refuse_columns_of(Columns(**columns_of(options)), "a graph without columns", options.file)

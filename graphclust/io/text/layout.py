@@ -1,23 +1,25 @@
 """Where source, target and weight stand in the lines of an edge list, read off its first lines."""
 
-import contextlib
-import csv
 import itertools
 import re
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from graphclust.errors import GraphFormatError
+from graphclust.io.columns import Choice, Columns, Kind, choose, describe_choice, ends_by_name, is_number, names_nodes
+from graphclust.io.columns import plain_name
 from graphclust.io.text.byte_source import HEAD
-from graphclust.io.text.column_choice import Choice, Columns, choose, refuse_columns
-from graphclust.io.text.column_names import find_ends, is_number, is_table_of_nodes, name_both_ends, plain_name
 from graphclust.io.text.comment_lines import COMMENTS, has_shape, is_row, names_of_columns
 from graphclust.io.text.lines import quote
+from graphclust.io.text.records import OpenQuote, is_quoted, split
 
-_SAY = 'pass weights="file" if it is, weights="ignore" if it is not'
 _TABS_AROUND = re.compile(r"[ \t]*\t[ \t]*(?=[,;])|(?<=[,;])[ \t]*\t[ \t]*")
 # The first line of a network of KONECT (http://konect.cc): its columns are the ends, the weight and the time.
 _KONECT = re.compile(rb"\s*%\s*(sym|asym|bip)[ \t]+([a-z]+)[ \t\r]*\n")
+_SEPARATOR = re.compile(rb"(?:\xef\xbb\xbf)?sep=([,;\t])\r?\n", re.IGNORECASE)  # as Excel writes it
+_DECIMAL_COMMA = re.compile(r"[-+]?\d*,\d+(?:[eE][-+]?\d+)?")
 _LEAST_TIME = 100_000_000  # larger numbers in a fourth column are times
 _SAMPLE = 50  # rows that say of what kind a column is
 
@@ -33,12 +35,11 @@ class Layout:
     source: int = 0
     target: int = 1
     weight: int | None = None
-    note: str = ""  # what was assumed about the first line or the columns
+    note: str = ""  # what was assumed about the columns
     n_passed: int = 0  # lines above the first row: comments and the header
     doubtful: tuple[int, ...] = ()  # those of them that are shaped like a row
     bipartite: bool = False  # whether the two columns number different nodes
     names: tuple[str, str] = ("source", "target")  # of the two columns
-    two_kinds: bool = False  # whether those may name two kinds of nodes
     may_be_names: bool = False  # whether the first edge may be the names of the columns
 
     @property
@@ -50,28 +51,56 @@ class Layout:
     def is_plain(self) -> bool:
         return self.delimiter is None and self.n_columns == 2 and self.source < self.target
 
+    @property
+    def is_table(self) -> bool:
+        """Whether a person would call the file a table, and not a list of numbers."""
+        return self.text_ids or self.has_header or self.delimiter in (",", ";")
+
+
+class Row(NamedTuple):
+    """A row of a table: its first line, the line after its last one, its text and its fields."""
+
+    line: int
+    end: int
+    text: str
+    fields: list[str]
+
 
 def data_lines(head: bytes, most: int = 2) -> list[bytes]:
     """The first lines that are neither blank nor comments."""
-    return [line for _, line in _number_lines(head, most)]
-
-
-def _number_lines(head: bytes, most: int) -> list[tuple[int, bytes]]:
-    """The same lines with their numbers, from 1."""
-    return list(itertools.islice((row for row in _lines(head) if not row[1].startswith(COMMENTS)), most))
+    return list(itertools.islice((line for _, line in _lines(head) if not line.lstrip().startswith(COMMENTS)), most))
 
 
 def _lines(head: bytes) -> Iterator[tuple[int, bytes]]:
-    """Numbers and content of the lines that are not blank, the last perhaps cut."""
+    """Numbers, from 1, and content of the lines that are not blank, the last perhaps cut; tabs may part empty fields."""
     at = 3 if head.startswith(b"\xef\xbb\xbf") else 0
     number = 0
     while at < len(head):
         number += 1
         end = head.find(b"\n", at)
-        line = head[at : end if end >= 0 else len(head)].strip()
-        if line:
+        line = head[at : end if end >= 0 else len(head)].strip(b" \r")
+        if line.strip():
             yield number, line
         at = end + 1 if end >= 0 else len(head)
+
+
+def _rows_of(head: bytes, delimiter: str | None) -> Iterator[Row]:
+    """The rows that are no comments, in one line or, in quotes, several; ValueError for one that is no row."""
+    begun: list[bytes] = []
+    start, cut = 0, False  # the last row may be cut where the head is, but not the first
+    for line, text in _lines(head):
+        if not begun and text.lstrip().startswith(COMMENTS):
+            continue
+        start = line if not begun else start
+        begun.append(text)
+        if len(begun) > 1 and b'"' not in text:
+            continue
+        whole = b"\n".join(begun).decode("utf-8", "replace")
+        with suppress(OpenQuote):
+            yield Row(start, line + 1, whole, split(whole, delimiter))
+            begun, cut = [], len(head) >= HEAD
+    if begun and not cut:
+        raise ValueError("a quote does not end")
 
 
 def layout_of(
@@ -79,33 +108,48 @@ def layout_of(
 ) -> Layout:
     """Read the layout off the first lines of data, as far as the caller has not named the columns."""
     asked = columns or Columns()
-    numbered = _number_lines(head, 2)
-    lines = [line.decode("utf-8", "replace") for _, line in numbered]
+    separator = _SEPARATOR.match(head)
+    if separator is not None:  # its line becomes blank
+        head = b"\n" + head[separator.end() :]
+    lines = data_lines(head, 1)
     if not lines:
-        return _layout_of_marked_rows(head, weights, text_ids)
+        return _layout_of_marked_rows(head, path, weights, text_ids)
+    first_text = lines[0].decode("utf-8", "replace")
     konect = _KONECT.match(head.removeprefix(b"\xef\xbb\xbf"))
-    delimiter = _delimiter_of(lines[0])
-    if delimiter == "\t" and all(map(is_number, lines[0].split())):
+    delimiter = separator[1].decode() if separator else _delimiter_of(first_text)
+    if delimiter == "\t" and all(map(is_number, first_text.split())):
         delimiter = None  # blanks may be among the tabs
-    fields = _fields_of(head, lines[0], delimiter, path)
-    first_line, second_line = numbered[0][0], numbered[-1][0]
+    try:
+        rows = list(itertools.islice(_rows_of(head, delimiter), _SAMPLE + 1))
+    except ValueError as problem:
+        raise GraphFormatError(
+            f"{quote(lines[0])!r} begins what is no row of a table ({problem})", path, line_of(head, lines[0])
+        ) from None
+    if not rows or (len(head) >= HEAD and b"\n" not in head):
+        raise GraphFormatError(f"line too long: {len(head)} bytes without an end, expected a list of edges", path, 1)
+    first, fields = rows[0], rows[0].fields
     marked = list(_find_marked_rows(head, delimiter, len(fields)))
-    below = [row for line, row in marked if line > first_line]
-    following = _fields_of(head, lines[1], delimiter, path) if len(lines) > 1 else below[0] if below else []
+    below = [row for line, row in marked if line > first.line]
+    following = rows[1].fields if len(rows) > 1 else below[0] if below else []
     has_header = asked.header
     if has_header is None:
         has_header = _has(asked, fields) or (konect is None and _is_header(head, fields, following, delimiter))
     if has_header:
-        if delimiter is not None and any(first_line < line < second_line for line, _ in marked):
+        if delimiter is not None and len(rows) > 1 and any(first.line < line < rows[1].line for line, _ in marked):
             following = below[0]
-        choice = choose(asked, fields, len(fields), lambda: _rows(head, delimiter), path)
-        layout = _layout_of_choice(choice, fields, len(fields), delimiter, weights)
-        numeric = _are_ends_ids(layout, following, lines[-1]) if text_ids is None else not text_ids
-        return replace(layout, has_header=True, text_ids=not numeric, n_passed=first_line)
-    if len(head) >= HEAD and b"\n" not in head:
-        raise GraphFormatError(f"line too long: {len(head)} bytes without an end, expected a list of edges", path, 1)
-    names = _names_above(head, first_line, len(fields), delimiter, asked)
-    timed = not konect and names is None and asked == Columns() and _end_in_times([fields, *_rows(head, delimiter)])
+        names: list[str] | None = fields
+        if len(following) == len(fields) + 1 and not any(map(is_number, fields)):
+            names = ["", *fields]  # R writes the names of rows below no name
+        elif len(following) != len(fields) and all(map(is_number, fields)):
+            names = None
+        n_columns = len(fields if not following else following if names is None else names)
+        layout = _chosen(asked, names, n_columns, delimiter, rows[1:], weights, path)
+        numeric = (
+            _are_ends_ids(layout, following, rows[min(1, len(rows) - 1)].text) if text_ids is None else not text_ids
+        )
+        return replace(layout, has_header=True, text_ids=not numeric, n_passed=first.end - 1)
+    names = _names_above(head, first.line, len(fields), delimiter, asked)
+    timed = not konect and names is None and asked == Columns() and _end_in_times(rows)
     plain_columns = konect or names or timed or asked.source is not None
     if not (len(fields) > 1 and plain_columns) and len(fields) not in (2, 3):
         raise GraphFormatError(
@@ -113,31 +157,29 @@ def layout_of(
             "or a header line that names source, target and weight, or the places of the columns, as in source=0, "
             "target=1; a METIS graph: format='metis'",
             path,
-            first_line,
+            first.line,
         )
     if konect and len(fields) > 2 and asked == Columns():
         weighted = konect[2] != b"unweighted"
-        choice = Choice(0, 1, 2 if weighted else None)
+        layout = _layout_of_choice(Choice(0, 1, 2 if weighted else None), None, len(fields), delimiter, weights)
     elif timed:
-        choice = Choice(0, 1, 2, sure=False)
+        layout = _layout_of_choice(Choice(0, 1, 2, sure=False), None, len(fields), delimiter, weights)
     else:
-        choice = choose(asked, names, len(fields), lambda: _rows(head, delimiter), path)
-    if names is None and choice.weight == 2 and weights != "ignore" and not any(is_number(f) for f in fields[2:3]):
-        refuse_columns(None, len(fields), path)
-    layout = _layout_of_choice(choice, names, len(fields), delimiter, weights)
+        layout = _chosen(asked, names, len(fields), delimiter, rows, weights, path)
     if konect:
         layout = replace(layout, bipartite=konect[1] == b"bip")
-    above = [(line, row) for line, row in marked if line < first_line] if delimiter and text_ids is not False else []
+    above = [(line, row) for line, row in marked if line < first.line] if delimiter and text_ids is not False else []
     if names is not None:
         above = []
-    row = _first_row_above(above, len(fields), bool(below))
-    numeric = _are_ends_ids(layout, fields, lines[0])
-    if row is not None:
-        first_line, fields = row
+    row_above = _first_row_above(above, len(fields), bool(below))
+    numeric = _are_ends_ids(layout, fields, first.text)
+    first_line = first.line
+    if row_above is not None:
+        first_line, fields = row_above
         numeric, above = False, []
     if text_ids is None:
         ends = [fields[layout.source], fields[layout.target]]
-        text_ids = not numeric and (not any(map(is_number, ends)) or any(_is_quoted(end, lines[0]) for end in ends))
+        text_ids = not numeric and (not any(map(is_number, ends)) or any(is_quoted(end, first.text) for end in ends))
     doubtful = [line for line, fields in above if text_ids and _may_be_row(fields, layout.n_columns)]
     return replace(
         layout, text_ids=text_ids, n_passed=first_line - 1, doubtful=tuple(doubtful),
@@ -145,26 +187,44 @@ def layout_of(
     )  # fmt: skip
 
 
-def _end_in_times(rows: list[list[str]]) -> bool:
+def _chosen(
+    asked: Columns, names: list[str] | None, n_columns: int, delimiter: str | None, rows: list[Row],
+    weights: str | None, path: str,
+) -> Layout:  # fmt: skip
+    """The layout of the columns that the three rules choose; `rows` are the first ones below the names."""
+
+    def kind(column: int) -> Kind:
+        values = [with_point(row.fields[column], delimiter) for row in rows if column < len(row.fields)]
+        if all(value.isascii() and value.lstrip("-").isdigit() for value in values if value):
+            return "whole"
+        return "number" if all(is_number(value) for value in values if value) else "text"
+
+    def first_rows() -> list[str]:
+        above = [] if names is None else [(delimiter or " ").join(names)]
+        return [quote(text.encode()) for text in (*above, *(row.text for row in rows[:3]))]
+
+    choice = choose(asked, names, n_columns, kind, first_rows, path)
+    return _layout_of_choice(choice, names, n_columns, delimiter, weights)
+
+
+def with_point(field: str, delimiter: str | None) -> str:
+    """A number with a decimal point: between semicolons a comma can only be that of a number."""
+    return field.replace(",", ".") if delimiter == ";" and _DECIMAL_COMMA.fullmatch(field) else field
+
+
+def _end_in_times(rows: list[Row]) -> bool:
     """Whether every row has four columns: two nodes, a number and a time, in seconds since 1970, from 1973 on."""
     return all(
-        len(row) == 4 and is_number(row[2]) and row[3].isdecimal() and int(row[3]) >= _LEAST_TIME for row in rows
-    )
+        len(row.fields) == 4 and is_number(row.fields[2])
+        and is_number(row.fields[3]) and _LEAST_TIME <= float(row.fields[3]) < float("inf")
+        for row in rows
+    )  # fmt: skip
 
 
 def _has(asked: Columns, fields: list[str]) -> bool:
     """Whether a line holds all the names that are asked for."""
     names = {plain_name(field) for field in fields}
     return asked.are_named and all(plain_name(name) in names for name in asked[:3] if isinstance(name, str))
-
-
-def _rows(head: bytes, delimiter: str | None) -> list[list[str]]:
-    """The first rows below the first line."""
-    rows = []
-    for line in data_lines(head, _SAMPLE + 1)[1:]:
-        with contextlib.suppress(csv.Error):
-            rows.append(split(line.decode("utf-8", "replace"), delimiter))
-    return rows
 
 
 def _names_above(
@@ -176,9 +236,9 @@ def _names_above(
             break
         words = text.decode("utf-8", "replace").lstrip("#% ")
         for mark in (delimiter, None):
-            with contextlib.suppress(csv.Error, StopIteration):
+            with suppress(ValueError):
                 names = split(words, mark)
-                if len(names) == n_columns and (_has(asked, names) or name_both_ends(list(map(plain_name, names)))):
+                if len(names) == n_columns and (_has(asked, names) or ends_by_name(names) is not None):
                     return names
     return None
 
@@ -188,7 +248,7 @@ def _are_ends_ids(layout: Layout, fields: list[str], line: str) -> bool:
     if max(layout.source, layout.target) >= len(fields):
         return False
     ends = [fields[layout.source], fields[layout.target]]
-    return _are_ids(ends) and not any(_is_quoted(end, line) for end in ends)
+    return all(map(_is_id, ends)) and not any(is_quoted(end, line) for end in ends)
 
 
 def _first_row_above(above: list, n_columns: int, others_below: bool) -> tuple[int, list[str]] | None:
@@ -208,23 +268,14 @@ def _layout_of_choice(
     choice: Choice, names: list[str] | None, n_columns: int, delimiter: str | None, weights: str | None
 ) -> Layout:
     """The layout of these columns, and what is to be said of them."""
-    source, target, weight, sure, two_kinds = choice
-    called = [name.strip() for name in names] if names is not None else list(map(str, range(n_columns)))
-    notes = []
-    if weight is not None and not sure and weights is None:
-        what = "the third column" if names is None and weight == 2 else f"column {called[weight]!r}"
-        notes.append(f"{what} was read as weights; {_SAY}")
-    if ignored := [called[i] or repr("") for i in range(n_columns) if i not in (source, target, weight)]:
-        plain = "; each edge counts 1 unless weight= names its weight" if weight is None and weights is None else ""
-        notes.append(f"columns not used: {', '.join(ignored)[:80]}{plain}")
-    ends = (called[source], called[target]) if names is not None else ("source", "target")
-    return Layout(
-        delimiter, n_columns, False, False, source, target, None if weights == "ignore" else weight, "; ".join(notes),
-        names=ends, two_kinds=two_kinds,
-    )  # fmt: skip
+    source, target, weight, _ = choice
+    ends = ("source", "target") if names is None else (names[source].strip(), names[target].strip())
+    note = describe_choice(choice, names, n_columns, weights)
+    weight = None if weights == "ignore" else weight
+    return Layout(delimiter, n_columns, False, False, source, target, weight, note, names=ends)
 
 
-def _layout_of_marked_rows(head: bytes, weights: str | None, text_ids: bool | None) -> Layout:
+def _layout_of_marked_rows(head: bytes, path: str, weights: str | None, text_ids: bool | None) -> Layout:
     """The layout of lines that all start with # or %: of a table, if they are all shaped like its rows."""
     nothing = Layout(None, 2, False, False)
     names = [line for _, line in _lines(head) if is_row(line.decode("utf-8", "replace"))]
@@ -249,9 +300,9 @@ def _find_marked_rows(head: bytes, delimiter: str | None, n_columns: int) -> Ite
         words = text.decode("utf-8", "replace")
         if not is_row(words):
             continue
-        with contextlib.suppress(csv.Error):
+        with suppress(ValueError):
             fields = split(words, delimiter)
-            if has_shape(fields, n_columns, None) and not _are_ids([fields[0][1:], fields[1]]):
+            if has_shape(fields, n_columns, None) and not all(map(_is_id, [fields[0][1:], fields[1]])):
                 yield line, fields
 
 
@@ -260,26 +311,25 @@ def _is_header(head: bytes, fields: list[str], following: list[str], delimiter: 
 
     Of names that may be nodes as well, none may occur again as the end of an edge.
     """
-    if len(fields) < 2 or any(map(_is_id, fields[:2])):
-        return False
-    if name_both_ends([plain_name(field) for field in fields]):
+    ends = ends_by_name(fields)
+    if ends is not None and plain_name(fields[ends[0]]) != "u":
         return True
-    if any(map(is_number, fields)):
+    if len(fields) < 2 or any(map(is_number, fields)):
         return False
-    if len(following) >= 2:
-        numbers = list(map(is_number, following))
-        if all(numbers[:2]) or (len(fields) == len(following) > 2 and any(numbers)):
-            return True
-    if is_table_of_nodes(fields):
-        return not _occurs_again(head, fields[:2], delimiter)
-    ends = [fields[column] for pair in find_ends(fields) for column in pair]
-    return bool(ends) and not _occurs_again(head, ends, delimiter)
+    numbers = [is_number(with_point(field, delimiter)) for field in following]
+    if len(numbers) >= 2 and (all(numbers[:2]) or (len(fields) == len(following) > 2 and any(numbers))):
+        return True
+    if len(following) == len(fields) + 1 and numbers[0]:
+        return True  # of R, which gives no name to the column of the names of rows
+    if ends is None and not names_nodes(fields[0]):
+        return False
+    return not _occurs_again(head, [fields[column] for column in ends or (0, 1)], delimiter)
 
 
 def _occurs_again(head: bytes, nodes: list[str], delimiter: str | None) -> bool:
     """Whether one of the nodes of the first edge has another edge among the next thousand."""
     for line in data_lines(head, 1001)[1:]:
-        with contextlib.suppress(csv.Error):
+        with suppress(ValueError):
             if not set(nodes).isdisjoint(split(line.decode("utf-8", "replace"), delimiter)):
                 return True
     return False
@@ -295,29 +345,5 @@ def _delimiter_of(line: str) -> str | None:
     return next((mark for mark in "\t;," if mark in _TABS_AROUND.sub("", line)), None)
 
 
-def split(line: str, delimiter: str | None) -> list[str]:
-    """The fields of a line, by white space or by a delimiter with quotes; csv.Error where a quote does not end."""
-    if delimiter is None:
-        return line.split()
-    fields = next(csv.reader([line], delimiter=delimiter, skipinitialspace=True, strict=True))
-    return [field if field == field.strip(" \t") or _is_quoted(field, line) else field.strip(" \t") for field in fields]
-
-
-def _is_quoted(field: str, line: str) -> bool:
-    return '"' + field.replace('"', '""') + '"' in line
-
-
-def _fields_of(head: bytes, line: str, delimiter: str | None, path: str) -> list[str]:
-    try:
-        return split(line, delimiter)
-    except csv.Error as problem:
-        text = line.encode()
-        raise GraphFormatError(f"{quote(text)!r} is no row of a table ({problem})", path, line_of(head, text)) from None
-
-
 def _is_id(field: str) -> bool:
     return field.strip().isascii() and field.strip().isdigit()
-
-
-def _are_ids(fields: list[str]) -> bool:
-    return bool(fields) and all(map(_is_id, fields))
