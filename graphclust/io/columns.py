@@ -9,7 +9,6 @@ Where these do not decide, an error shows the first rows and the arguments to pa
 
 import re
 from collections.abc import Callable
-from os.path import commonprefix
 from typing import Any, Literal, NamedTuple, NoReturn
 
 import numpy as np
@@ -29,7 +28,7 @@ _BEST_REST = ("", "id", "node", "nodeid", "name")  # of several such pairs, the 
 _NUMBERED = {"", "index", "idx", "row", "rowid", "no", "nr", "number", "key", "uid", "edge", "edgeid", "link", "linkid"}
 _OF_NODES = {"id", "node", "nodeid", "nodes", "name", "label", "vertex", "vertexid"}
 _SHOWN = 60  # letters of a row in a message
-_LEAST_STEM = 3  # letters that two names of one kind share
+_SHARED_LETTERS = 3  # with which two names of one kind begin or end
 
 
 class Columns(NamedTuple):
@@ -132,17 +131,17 @@ def may_overlap(one: str, other: str) -> bool:
     """Whether columns of these names may hold nodes of one kind: customer_id and product_id do not."""
     if ends_by_name([one, other]) or ends_by_name([other, one]):
         return True
-    stems = [plain_name(name).removesuffix("id") for name in (one, other)]
-    shared = max(len(commonprefix(stems)), len(commonprefix([stem[::-1] for stem in stems])))
-    return min(map(len, stems)) < _LEAST_STEM or shared >= _LEAST_STEM
+    one, other = (plain_name(name).removesuffix("id") for name in (one, other))
+    size = _SHARED_LETTERS
+    return min(len(one), len(other)) < size or one[:size] == other[:size] or one[-size:] == other[-size:]
 
 
 def refuse_overlap(names: tuple[str, str], n_common: int, example: Any, path: str) -> None:
     """Refuse numbers that two columns of unlike names share, which may or may not be the same nodes."""
     if n_common and not may_overlap(*names):
         raise GraphValidationError(
-            f"{path}: columns {names[0]!r} and {names[1]!r} share {n_common} ids, the first {example}, which may be two "
-            "kinds of nodes; pass bipartite=True if they are, bipartite=False if an id is one node in both"
+            f"{path}: columns {names[0]!r} and {names[1]!r} share {n_common} ids, the first {example}, which may name "
+            "two kinds of nodes; pass bipartite=True if they are, bipartite=False if an id is one node in both"
         )
 
 
@@ -180,15 +179,16 @@ def choose(
         place, sure = weight_among([called[column] for column in others])
         weight = None if place is None else others[place]
     others = [column for column in others if column != weight and not (names and _is_unnamed(names[column]))]
-    if ends is None or weight in ends:
+    if ends is not None and weight in ends:
+        refuse_columns(names, n_columns, rows, path)
+    if ends is None:
         if len(others) < 2 or len(others) > 3 or (names is not None and names_nodes(names[others[0]])):
             refuse_columns(names, n_columns, rows, path)
         ends, others = (others[0], others[1]), others[2:]
         if any(kind(end) == "number" for end in ends) or (others and (weight is not None or kind(others[0]) == "text")):
             refuse_columns(names, n_columns, rows, path)
-    if weight is None and len(others) == 1 and others[0] > max(ends) and kind(others[0]) != "text":
-        if names is None or not names_nodes(names[others[0]]):
-            weight, sure = others[0], False
+    if weight is None and len(others) == 1 and others[0] > max(ends) and not names_nodes(called[others[0]] or "w"):
+        weight, sure = (others[0], False) if kind(others[0]) != "text" else (None, True)
     return Choice(*ends, weight, sure)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import codecs
 import os
 import re
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, overload
 
@@ -37,6 +38,7 @@ __all__ = ["LoadInfo", "load_graph"]
 
 FORMATS = ("matrix_market", "suitesparse", "snap", "csv", "metis", "dimacs", *LISTED_FORMATS, *WHOLE_FORMATS)
 WITHOUT_LINES = ("suitesparse", "graphml", "gexf", "gml", "node_link")  # to which a line end is a blank
+MISSING = ("error", "drop", "keep")  # what becomes of rows without an id
 TABLES = ("snap", "csv", "parquet")
 BINARY = ("store", "a data set", "suitesparse", *WHOLE_FORMATS)
 ID_TYPE = {"snap": False, "csv": True}  # whether ids are text; else the first edge decides
@@ -171,8 +173,9 @@ def load_graph(
 
     Returns a `Graph`; its `nodes` are the ids in the file unless those are 0..n-1 in order. Ids are text in a file
     whose first edge has no whole numbers, or has them in quotes, and where one begins with a zero. Matrix Market nodes
-    are numbered from 0. Without weights only symmetrize="sum" adds up repeated entries. Self-loops stay; zero weights are no edges. What was assumed, left out, joined
-    or repaired is in `Graph.remarks`, and what may surprise in one `GraphWarning`.
+    are numbered from 0. Without weights only symmetrize="sum" adds up repeated entries. Self-loops stay; zero weights
+    are no edges. What was assumed, left out, joined or repaired is in `Graph.remarks`, and what may surprise in one
+    `GraphWarning`.
 
     Raises OSError as `open` does; GraphFormatError with path and line for a file that is broken, of no known format, or
     a table in which no two columns are plainly the ends of an edge; GraphValidationError for one that holds no graph
@@ -203,7 +206,7 @@ def load_graph(
         if limit is not None:
             as_whole_number(limit, name, at_least=1)
     progress = as_progress(progress)
-    as_choice(missing, "missing", ("error", "drop", "keep"))
+    as_choice(missing, "missing", MISSING)
     as_choice(duplicates, "duplicates", DUPLICATES)
     if constraint is not None:
         as_whole_number(constraint, "constraint", at_least=0)
@@ -375,6 +378,18 @@ def check_format(format: str, reading: Reading, source: Source) -> None:
             path,
             1,
         )
+
+
+def holds_values_of_matrix(path: str | os.PathLike[str]) -> bool:
+    """Whether a file is a matrix with values, which may be no weights of a graph."""
+    if not os.path.isfile(path):
+        return False
+    if is_matrix_archive(path) or whole_format(path) == "mat":
+        return True
+    with suppress(GraphFormatError), open_source(path) as source:
+        format = recognize(source)
+        return format == "suitesparse" or (format == "matrix_market" and b"pattern" not in source.head()[:200].lower())
+    return False
 
 
 def recognize(source: Source) -> str:

@@ -21,10 +21,10 @@ from graphclust.errors import GraphValidationError, GraphWarning, ParameterError
 from graphclust.graph.container import Graph, GraphLike
 from graphclust.graph.from_csr import graph_from_csr
 from graphclust.io.atomic_write import whole_file
+from graphclust.io.columns import is_number
 from graphclust.io.formats.network_writers import NETWORK_FORMATS, NO_XML, name_network, network_bytes, write_network
 from graphclust.io.graph_input import as_graph
 from graphclust.io.pipes import is_pipe
-from graphclust.io.columns import is_number
 from graphclust.io.text.node_names import as_texts
 
 __all__ = ["save_graph"]

@@ -108,6 +108,7 @@ def edges_of_table(
         as_columns(*asked, None), names, len(columns), lambda place: _kind(_column(table, columns[place])), rows, path
     )
     source, target = columns[choice.source], columns[choice.target]
+    counts_one = weight is None or weights == "ignore"
     weight = None if weight is None or choice.weight is None else columns[choice.weight]
     for name in (source, target, weight):
         if columns.count(name) > 1:
@@ -116,7 +117,7 @@ def edges_of_table(
     if len(ends[0]) == 0 and not nodes:
         raise GraphValidationError(f"{path} has no rows, expected at least one edge")
     given = None
-    if weight is not None and weights != "ignore":
+    if weight is not None and not counts_one:
         values = _column(table, weight)
         if _missing(table[weight]).any():
             n_missing = int(_missing(table[weight]).sum())
@@ -141,7 +142,7 @@ def edges_of_table(
     if lacking:
         edges.repairs.append(lacking)
     remedy = None if in_file else f"pass weight={weight!r} if it is, weight=None if it is not"
-    note = describe_choice(choice, names, len(columns), weights if weight is not None or in_file else "ignore", remedy)
+    note = describe_choice(choice, names, len(columns), "ignore" if counts_one else weights, remedy)
     if note:
         (edges.repairs if in_file or not choice.sure else edges.remarks).append(note)
     return edges

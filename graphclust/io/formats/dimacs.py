@@ -9,9 +9,9 @@ from typing import NoReturn
 import numpy as np
 
 from graphclust.errors import GraphFormatError
+from graphclust.io.columns import is_plain_number
 from graphclust.io.edges import Edges, check_memory
 from graphclust.io.text.byte_source import Source
-from graphclust.io.columns import is_plain_number
 from graphclust.io.text.lines import NegativeOrInfinite, quote
 from graphclust.progress import Progress
 

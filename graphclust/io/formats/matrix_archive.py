@@ -77,8 +77,8 @@ def edges_of_matrix(matrix: Any, path: str, weights: str | None, complaint: str)
     if weighted:
         if data.dtype.kind == "c" and weights != "abs":
             raise GraphValidationError(
-                f'{path}: the matrix is complex, expected real weights: pass weights="abs" for the sizes of its entries, '
-                'or weights="ignore" to count every entry as 1'
+                f"{path}: the matrix is complex, expected real weights: "
+                'pass weights="abs" for the sizes of its entries, or weights="ignore" to count every entry as 1'
             )
         values = (np.abs(data) if weights == "abs" else data).astype(np.float64)
         refuse_impossible(values, path, in_file=True)

@@ -148,7 +148,7 @@ def _line_at(block: memoryview, at: int) -> bytes:
 
 
 def _with_sizes(block: memoryview) -> memoryview:
-    """The lines of complex entries with the size of each in the place of its two parts; other lines stay to be refused."""
+    """The lines of complex entries with the size of each in the place of its two parts; others stay, to be refused."""
 
     def rewrite(found: re.Match[bytes]) -> bytes:
         try:

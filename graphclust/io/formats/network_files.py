@@ -9,6 +9,7 @@ from collections.abc import Callable
 import numpy as np
 
 from graphclust.errors import GraphFormatError, GraphValidationError, ResourceLimitError, amount
+from graphclust.io.columns import plain_name, weight_among
 from graphclust.io.edges import Edges, available_bytes
 from graphclust.io.formats import node_link, pajek
 from graphclust.io.formats.gexf import read_gexf
@@ -17,7 +18,6 @@ from graphclust.io.formats.graphml import read_graphml
 from graphclust.io.formats.network_listing import EdgeAttribute, NetworkListing
 from graphclust.io.text import adjacency_list
 from graphclust.io.text.byte_source import BLOCK, HEAD, Source
-from graphclust.io.columns import plain_name, weight_among
 from graphclust.io.text.lines import NegativeOrInfinite, quote
 from graphclust.io.text.node_names import as_numbers
 from graphclust.progress import Progress

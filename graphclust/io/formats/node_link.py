@@ -94,8 +94,8 @@ def _names_of(nodes: list[dict[str, Any]], ends: list[tuple[Any, Any]], path: st
     known = places if not keys else {_id(node[keys[0]], "a node", path) for node in nodes}
     lost = next((text for pair in ends for text in map(_text, pair) if text not in known), "")
     raise GraphFormatError(
-        f"links name nodes by no key that all nodes have (keys: {', '.join(map(repr, keys[:8])) or 'none'}), nor by their "
-        f"places; the first that is not found is {quote(lost.encode(errors='replace'), 40)!r}",
+        f"links name nodes by no key that all nodes have (keys: {', '.join(map(repr, keys[:8])) or 'none'}), nor by "
+        f"their places; the first that is not found is {quote(lost.encode(errors='replace'), 40)!r}",
         path,
     )
 

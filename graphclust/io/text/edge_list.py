@@ -26,16 +26,17 @@ from graphclust.io.text.lines import NegativeOrInfinite, line_boundaries, quote
 from graphclust.io.text.records import MISSING, OpenQuote, split
 from graphclust.progress import Progress
 
+_NO_COMMENT = b"#N/A"  # as Excel writes a missing value
 MOST_LONE_ROWS = 0.05  # of all rows may share no id with another, where the first does not and is taken for names
 
 
 def read_edge_list(source: Source, weights: str | None, progress: Progress, reading: Reading | None = None) -> Edges:
     """The edges of a list `source target [weight]`, separated by white space, tabs, commas or semicolons.
 
-    Fields may be in quotes, and then hold delimiters and line ends. Lines that start with # or % are comments, unless a name follows the mark at once in a table of names that has a
-    header or a delimiter, and the columns are those of a row. A first line of names is a header; it may name more
-    columns, of which source, target and weight are used. Without a header, two columns are expected, or three with the
-    weight last. The lines of NetworkX, which end with a dict of attributes, have its weight.
+    Fields may be in quotes, and then hold delimiters and line ends. Lines that start with # or % are comments, unless a
+    name follows the mark at once in a table of names that has a header or a delimiter, and the columns are those of a
+    row. A first line of names is a header. `graphclust.io.columns` says which columns are read. The lines of NetworkX,
+    which end with a dict of attributes, have its weight.
 
     Raises GraphFormatError with the line for lines of another number of columns, ids that are no whole numbers where
     the first ones are, and weights that are no numbers; GraphValidationError for negative or non-finite weights, for
@@ -106,7 +107,8 @@ class NumberReader:
                 self._explain(bytes(block), code, position, line, path)
         if self.layout.delimiter is not None:
             content = bytes(block)
-            if b'"' in content and any(row.count(b'"') % 2 for row in content.split(b"\n")):
+            goes_on = b'"' in content and any(row.count(b'"') % 2 for row in content.split(b"\n"))
+            if goes_on or content.startswith(_NO_COMMENT) or b"\n" + _NO_COMMENT in content:
                 self._read_quotes()
             self.doubts.look_at(content, line)
         chunks = []
@@ -236,7 +238,9 @@ class _TextReader:
                 fields = self._go_on(row, path)
             else:
                 row, self.start = row.strip(white_space), number
-                if not row or row.isspace() or (row.startswith(COMMENTS) and not self._is_row(row, number)):
+                if not row or row.isspace():
+                    continue
+                if row.startswith(COMMENTS) and not (row.startswith(_NO_COMMENT) or self._is_row(row, number)):
                     continue
                 fields = self._fields(row, path)
             if fields is None or self._is_missing(fields):
@@ -405,4 +409,8 @@ def _weight(field: bytes, path: str, line: Callable[[], int]) -> float:
         return float(field)
     except ValueError:
         expected = "a number with a decimal point" if b"," in field else "a number"
-        raise GraphFormatError(f"the weight is {quote(field.strip())!r}, expected {expected}", path, line()) from None
+        raise GraphFormatError(
+            f"the weight is {quote(field.strip())!r}, expected {expected}; weights='ignore' counts each edge 1",
+            path,
+            line(),
+        ) from None

@@ -8,12 +8,21 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from graphclust.errors import GraphFormatError
-from graphclust.io.columns import Choice, Columns, Kind, choose, describe_choice, ends_by_name, is_number, names_nodes
-from graphclust.io.columns import plain_name
+from graphclust.io.columns import (
+    Choice,
+    Columns,
+    Kind,
+    choose,
+    describe_choice,
+    ends_by_name,
+    is_number,
+    names_nodes,
+    plain_name,
+)
 from graphclust.io.text.byte_source import HEAD
 from graphclust.io.text.comment_lines import COMMENTS, has_shape, is_row, names_of_columns
 from graphclust.io.text.lines import quote
-from graphclust.io.text.records import OpenQuote, is_quoted, split
+from graphclust.io.text.records import QUOTED, OpenQuote, is_quoted, split
 
 _TABS_AROUND = re.compile(r"[ \t]*\t[ \t]*(?=[,;])|(?<=[,;])[ \t]*\t[ \t]*")
 # The first line of a network of KONECT (http://konect.cc): its columns are the ends, the weight and the time.
@@ -72,7 +81,7 @@ def data_lines(head: bytes, most: int = 2) -> list[bytes]:
 
 
 def _lines(head: bytes) -> Iterator[tuple[int, bytes]]:
-    """Numbers, from 1, and content of the lines that are not blank, the last perhaps cut; tabs may part empty fields."""
+    """Numbers, from 1, and content of the lines that are not blank, the last perhaps cut; tabs stay, as delimiters."""
     at = 3 if head.startswith(b"\xef\xbb\xbf") else 0
     number = 0
     while at < len(head):
@@ -103,6 +112,17 @@ def _rows_of(head: bytes, delimiter: str | None) -> Iterator[Row]:
         raise ValueError("a quote does not end")
 
 
+def _first_text(head: bytes) -> str:
+    """The first line that is no comment, with those after it in which its quotes go on."""
+    text = ""
+    for _, line in _lines(head):
+        if text or not line.lstrip().startswith(COMMENTS):
+            text += line.decode("utf-8", "replace") + "\n"
+            if text.count('"') % 2 == 0:
+                break
+    return text.rstrip("\n")
+
+
 def layout_of(
     head: bytes, path: str, weights: str | None, text_ids: bool | None, columns: Columns | None = None
 ) -> Layout:
@@ -114,7 +134,7 @@ def layout_of(
     lines = data_lines(head, 1)
     if not lines:
         return _layout_of_marked_rows(head, path, weights, text_ids)
-    first_text = lines[0].decode("utf-8", "replace")
+    first_text = _first_text(head)
     konect = _KONECT.match(head.removeprefix(b"\xef\xbb\xbf"))
     delimiter = separator[1].decode() if separator else _delimiter_of(first_text)
     if delimiter == "\t" and all(map(is_number, first_text.split())):
@@ -195,9 +215,10 @@ def _chosen(
 
     def kind(column: int) -> Kind:
         values = [with_point(row.fields[column], delimiter) for row in rows if column < len(row.fields)]
-        if all(value.isascii() and value.lstrip("-").isdigit() for value in values if value):
-            return "whole"
-        return "number" if all(is_number(value) for value in values if value) else "text"
+        values = [value for value in values if value]
+        if not values or not is_number(values[0]):
+            return "text"
+        return "whole" if all(value.lstrip("-").isdigit() for value in values if is_number(value)) else "number"
 
     def first_rows() -> list[str]:
         above = [] if names is None else [(delimiter or " ").join(names)]
@@ -314,7 +335,7 @@ def _is_header(head: bytes, fields: list[str], following: list[str], delimiter: 
     ends = ends_by_name(fields)
     if ends is not None and plain_name(fields[ends[0]]) != "u":
         return True
-    if len(fields) < 2 or any(map(is_number, fields)):
+    if len(fields) < 2 or any(is_number(with_point(field, delimiter)) for field in fields):
         return False
     numbers = [is_number(with_point(field, delimiter)) for field in following]
     if len(numbers) >= 2 and (all(numbers[:2]) or (len(fields) == len(following) > 2 and any(numbers))):
@@ -341,8 +362,9 @@ def line_of(head: bytes, text: bytes) -> int:
 
 
 def _delimiter_of(line: str) -> str | None:
-    """The delimiter of a row; tabs beside a comma or semicolon are white space around it."""
-    return next((mark for mark in "\t;," if mark in _TABS_AROUND.sub("", line)), None)
+    """The delimiter of a row, outside of quotes; tabs beside a comma or semicolon are white space around it."""
+    plain = _TABS_AROUND.sub("", QUOTED.sub("", line))
+    return next((mark for mark in "\t;," if mark in plain), None)
 
 
 def _is_id(field: str) -> bool:

@@ -3,7 +3,11 @@
 import re
 
 _QUOTED = r'"((?:[^"]++|"")*+)"'
-_FIELD = {mark: re.compile(rf"[ ]*+(?:{_QUOTED}[ \t]*+|([^\n{mark}]*+))(?={mark}|\r?\Z)") for mark in ("\t", ";", ",")}
+_FIELD = {
+    mark: re.compile(rf"[ ]*+(?:{_QUOTED}[ {blank}]*+|([^\n{mark}]*+))(?={mark}|\r?\Z)")
+    for mark, blank in (("\t", ""), (";", "\t"), (",", "\t"))
+}
+QUOTED = re.compile(_QUOTED)
 _BEGUN = re.compile(r'[ ]*+"(?:[^"]++|"")*+\Z')
 _WORD = re.compile(rf"{_QUOTED}(?=\s|\Z)|(\S+)")
 # The words that pandas and R write, or read, for a value that is missing.
