@@ -13,7 +13,7 @@ from typing import Any, Literal, NamedTuple, NoReturn
 
 import numpy as np
 
-from graphclust.errors import GraphFormatError, GraphValidationError, ParameterError
+from graphclust.errors import GraphFormatError, GraphValidationError, ParameterError, amount
 
 Column = str | int | None
 Kind = Literal["whole", "number", "text"]  # what a column holds
@@ -136,12 +136,12 @@ def may_overlap(one: str, other: str) -> bool:
     return min(len(one), len(other)) < size or one[:size] == other[:size] or one[-size:] == other[-size:]
 
 
-def refuse_overlap(names: tuple[str, str], n_common: int, example: Any, path: str) -> None:
+def refuse_overlap(names: tuple[str, str], common: list[int], path: str) -> None:
     """Refuse numbers that two columns of unlike names share, which may or may not be the same nodes."""
-    if n_common and not may_overlap(*names):
+    if common and not may_overlap(*names):
         raise GraphValidationError(
-            f"{path}: columns {names[0]!r} and {names[1]!r} share {n_common} ids, the first {example}, which may name "
-            "two kinds of nodes; pass bipartite=True if they are, bipartite=False if an id is one node in both"
+            f"{path}: columns {names[0]!r} and {names[1]!r} share {amount(len(common), 'id')}, the first {common[0]}, "
+            "which may name two kinds of nodes; pass bipartite=True if they do, bipartite=False if an id is one node"
         )
 
 
@@ -211,6 +211,8 @@ def describe_choice(
 
 def columns_found(names: list[str] | None, n_columns: int) -> str:
     """The columns of a table for a message."""
+    if n_columns == 0:
+        return "none"
     places = f"0 to {n_columns - 1}"
     if names is None:
         return f"the places {places}, since no line names the columns (header=True: the first line does)"

@@ -108,7 +108,7 @@ def as_graph(G: GraphLike, *, weight: str | None = "weight", symmetrize: str | N
         graph = _without_weights(graph) if weight is None else graph
     elif hasattr(G, "is_directed") and hasattr(G, "adjacency"):
         graph = _from_networkx(G, weight, symmetrize)
-    elif (library := origin(G)) in TABLES and not (library == "pandas" and is_adjacency_table(G)) and _has_columns(G):
+    elif (library := origin(G)) in TABLES and _is_table(G):
         from graphclust.io.tables import graph_from_table
 
         with _naming(graph_from_table, "weight", "symmetrize"):
@@ -120,10 +120,11 @@ def as_graph(G: GraphLike, *, weight: str | None = "weight", symmetrize: str | N
             _refuse_name_of_weight(weight, "an array of edges")
             edge_index, n_nodes = G
             return graph_from_edge_arrays(edge_index, n_nodes, symmetrize=symmetrize or "max")
-        from graphclust.io.tables import graph_from_list
+        from graphclust.io.tables import graph_from_list, graph_from_table
 
-        return graph_from_list(G, weight, symmetrize or "max")
-    elif library in (*GRAPHS, "graphblas", "sparse") or (library == "pandas" and hasattr(G, "columns")):
+        with _naming(graph_from_table, "weight", "symmetrize"):
+            return graph_from_list(G, weight, symmetrize or "max")
+    elif library in (*GRAPHS, "graphblas", "sparse") or (library == "pandas" and is_adjacency_table(G)):
         graph = _from_other(G, library, weight, symmetrize)
     else:
         _refuse_kernel(G)
@@ -144,9 +145,13 @@ def as_graph(G: GraphLike, *, weight: str | None = "weight", symmetrize: str | N
     return graph if remarks == graph.remarks else replace(graph, remarks=remarks)
 
 
-def _has_columns(G: Any) -> bool:
-    """Whether something is a table; one that is not computed yet is refused as a table."""
-    return hasattr(G, "collect") or hasattr(G, "columns")
+def _is_table(G: Any) -> bool:
+    """Whether something of a library of tables is one of edges: no matrix, whose rows and columns have the same names.
+
+    A table that is not computed yet is refused as a table.
+    """
+    is_matrix = hasattr(G, "index") and hasattr(G, "columns") and set(G.index) == set(G.columns) != set()
+    return hasattr(G, "collect") or (hasattr(G, "columns") and not is_matrix)
 
 
 def _hint(G: Any, library: str) -> str:

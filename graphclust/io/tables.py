@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from graphclust.checks import as_choice, as_names
-from graphclust.errors import GraphValidationError, GraphWarning, ParameterError, amount, warn_caller
+from graphclust.errors import GraphFormatError, GraphValidationError, GraphWarning, ParameterError, amount, warn_caller
 from graphclust.graph.container import Graph
 from graphclust.io.columns import Kind, as_columns, choose, describe_choice, may_overlap, refuse_overlap
 from graphclust.io.edges import DUPLICATES, Edges, graph_from_edges, keep_kinds_apart
@@ -96,17 +96,26 @@ def edges_of_table(
     columns = column_names(table)
     if hasattr(table, "fetchnumpy"):  # of DuckDB, which computes it here
         table = table.fetchnumpy()
-    asked = [_place(table, columns, name, argument) for argument, name in (("source", source), ("target", target))]
-    asked.append(None if weight == "weight" or weight is None else _place(table, columns, weight, "weight"))
+    named = None if weight == "weight" else weight
+    asked = as_columns(
+        _place(table, columns, source, "source"), _place(table, columns, target, "target"),
+        _place(table, columns, named, "weight"), None,
+    )  # fmt: skip
     names = [str(name) for name in columns]
 
     def rows() -> list[str]:
         first = [[str(value) for value in np.asarray(table[name])[:3].tolist()] for name in columns[:20]]
         return [", ".join(names[:20]), *map(", ".join, zip(*first, strict=True))]
 
-    choice = choose(
-        as_columns(*asked, None), names, len(columns), lambda place: _kind(_column(table, columns[place])), rows, path
-    )
+    def kind(place: int) -> Kind:
+        return _kind(_column(table, columns[place]))
+
+    try:
+        choice = choose(asked, names, len(columns), kind, rows, path)
+    except GraphFormatError as problem:
+        if any(getattr(getattr(table, "index", None), "names", ())):
+            problem.args = (f"{problem}; pass table.reset_index() for the columns of its index",)
+        raise
     source, target = columns[choice.source], columns[choice.target]
     counts_one = weight is None or weights == "ignore"
     weight = None if weight is None or choice.weight is None else columns[choice.weight]
@@ -144,7 +153,8 @@ def edges_of_table(
     remedy = None if in_file else f"pass weight={weight!r} if it is, weight=None if it is not"
     note = describe_choice(choice, names, len(columns), "ignore" if counts_one else weights, remedy)
     if note:
-        (edges.repairs if in_file or not choice.sure else edges.remarks).append(note)
+        is_doubtful = weight is not None and not choice.sure
+        (edges.repairs if in_file or is_doubtful else edges.remarks).append(note)
     return edges
 
 
@@ -190,8 +200,8 @@ def _named_edges(
         u, v = (numbers.astype(np.int32) for _, numbers in sides)
         return keep_kinds_apart(path, [(u, v, weights)], [names for names, _ in sides], columns)
     if bipartite is None and not may_overlap(*columns) and all(side.dtype.kind in "iu" for side in ends):
-        common = np.intersect1d(*ends)
-        refuse_overlap(columns, len(common), common[:1].tolist(), path)
+        common = np.intersect1d(ends[0], ends[1])
+        refuse_overlap(columns, common.tolist(), path)
     names, numbers = _number(ends[0], ends[1], nodes)
     u, v = numbers.astype(np.int32).reshape(2, -1)
     in_order = names == list(range(len(names)))
@@ -222,7 +232,7 @@ def graph_from_list(rows: Collection[Any], weight: str | None, symmetrize: str |
     wrong = [(place, end) for place, row in enumerate(listed) for end in row[:2] if names_no_node(end)]
     if wrong:
         raise GraphValidationError(
-            f"G has {amount(len(wrong), 'end of an edge', 'ends of edges')} that names no node, the first "
+            f"G has {amount(len(wrong), 'end of an edge that names', 'ends of edges that name')} no node, the first "
             f"{short(wrong[0][1])} in G[{wrong[0][0]}], expected names; leave such edges out"
         )
     columns = dict(zip(("source", "target", "weight"), map(list, zip(*listed, strict=True)), strict=False))
@@ -318,14 +328,16 @@ def _column(table: Any, name: Any) -> np.ndarray:
 
 
 def _kind(values: np.ndarray) -> Kind:
-    """What a column holds, by its type; missing values aside."""
-    values = _numbers(values)
-    if values.dtype.kind in "iu":
-        return "whole"
+    """What a column holds, missing values aside."""
+    if values.dtype.kind == "O":
+        there = [value for value in values.tolist() if not names_no_node(value)]
+        if all(isinstance(value, int | np.integer) and not isinstance(value, bool) for value in there):
+            return "whole"
+        return "number" if all(map(_is_number, there)) else "text"
     if values.dtype.kind == "f":
-        finite = values[np.isfinite(values)]
-        return "whole" if (finite == np.rint(finite)).all() else "number"
-    return "text"
+        there = values[~np.isnan(values)]  # whole numbers with missing ones come as floats
+        return "whole" if len(there) < len(values) and (there == np.rint(there)).all() else "number"
+    return "whole" if values.dtype.kind in "iu" else "text"
 
 
 def _number(

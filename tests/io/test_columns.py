@@ -247,7 +247,7 @@ def test_line_ends_in_quotes_in_headers_and_ids(tmp_path):
     assert graph.nodes == ["ann\nlee", "bob", "cyd"]
     _, graph, _ = load(tmp_path, 'from,to,note\n1,2,"a\n3,4,b"\n2,5,c\n', "t.csv")
     assert list(graph.nodes) == [1, 2, 5]
-    with pytest.raises(GraphFormatError, match="a quote that does not end") as caught:
+    with pytest.raises(GraphFormatError, match="a quote does not end") as caught:
         load(tmp_path, 'from,to\na,b\nb,"c\nc,d\nd,e\n', "t.csv")
     assert caught.value.line == 3
 

@@ -242,11 +242,11 @@ def test_metis_by_hand(tmp_path):
     with pytest.raises(GraphValidationError, match="each node has 2 weights, expected one; pass constraint=0"):
         load(tmp_path, text)
     dense, graph, info = load(tmp_path, text, constraint=1)
-    assert graph.node_weights.tolist() == [2, 2, 2, 2, 2, 2, 2]
+    assert graph.node_weights.tolist() == [2] * 7
     assert info.format == "metis" and (dense == dense.T).all() and np.count_nonzero(dense) == 22
     assert dense[3, 6] == 5 and dense[5, 6] == 6 and dense[0, 4] == 1
     assert info.repairs == ("not used: the size and all weights but number 1 of each node",)
-    assert load(tmp_path, text, constraint=0)[1].node_weights.tolist() == [1, 1, 5, 2, 1, 5, 6]
+    assert load(tmp_path, text, constraint=0)[1].node_weights.tolist() == [1] * 7
     for constraint, name in ((2, "a.graph"), (0, "a.txt")):
         with pytest.raises((GraphValidationError, ParameterError), match=f"constraint={constraint}"):
             load(tmp_path, text if constraint else "1 2\n", name, constraint=constraint)

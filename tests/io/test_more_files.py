@@ -10,7 +10,7 @@ from scipy import io as scipy_io
 from scipy import sparse
 
 from graphclust import convert_to_store, load_graph
-from graphclust.errors import GraphFormatError, GraphValidationError, ParameterError
+from graphclust.errors import GraphFormatError, GraphValidationError, GraphWarning, ParameterError
 
 PAJEK = """% a comment
 *Network little
@@ -191,15 +191,17 @@ def test_a_parquet_table_is_read_by_the_names_of_its_columns(parquet):
     path = parquet(when=[1, 2], src=["a", "b"], dst=["b", "c"], weight=[2.0, 3.0])
     graph, info = load_graph(path, return_info=True)
     assert info.format == "parquet" and weights_of(graph) == {frozenset("ab"): 2, frozenset("bc"): 3}
-    assert load_graph(path, weights="ignore").weights is None
+    with pytest.warns(GraphWarning, match="columns not used: when"):
+        assert load_graph(path, weights="ignore").weights is None
     path = parquet(x=[1, 2], y=[5, 6], z=[2, 3], load=[-1.0, 4.0])
-    with pytest.raises(GraphFormatError, match="no two are plainly the ends of an edge"):
+    with pytest.raises(GraphFormatError, match="no two of its columns are plainly the ends of an edge"):
         load_graph(path)
-    graph = load_graph(path, source="x", target="z", weight="load", weights="abs")
+    with pytest.warns(GraphWarning, match="columns not used: y"):
+        graph = load_graph(path, source="x", target="z", weight="load", weights="abs")
     assert weights_of(graph) == {frozenset((1, 2)): 1, frozenset((2, 3)): 4}
     with pytest.raises(GraphValidationError, match="load"):
         load_graph(path, source="x", target=2, weight="load")
-    with pytest.raises(ParameterError, match="target='w' is no column"):
+    with pytest.raises(GraphValidationError, match="target='w' is no column"):
         load_graph(path, source="x", target="w")
 
 
@@ -236,7 +238,7 @@ def test_what_is_no_matrix_of_matlab_is_refused(load):
         load("a.mat", b"MATLAB 7.3 MAT-file" + bytes(200))
     with pytest.raises(GraphValidationError, match=r"shape \(2, 3\), expected a square one"):
         load("a.mat", matlab(A=A[:2]))
-    with pytest.raises(ParameterError, match="bipartite=True needs a text file"):
+    with pytest.raises(ParameterError, match="bipartite=True needs a matrix or an edge list"):
         load("a.mat", matlab(A=A), bipartite=True)
 
 

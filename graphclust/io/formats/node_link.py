@@ -35,7 +35,10 @@ def read_node_link(content: bytes, listing: NetworkListing, check: Callable[[int
     data = data.get("elements", data) if isinstance(data, dict) else data
     key = next((name for name in ("links", "edges") if isinstance(data, dict) and name in data), None)
     if key is None:
-        raise GraphFormatError('holds no "links" or "edges", expected a graph as networkx.node_link_data', listing.path)
+        raise GraphFormatError(
+            'is JSON without "links" or "edges", which is no known format; expected a graph as networkx.node_link_data',
+            listing.path,
+        )
     nodes = _dicts(data.get("nodes", []), "nodes", listing.path)
     links = _dicts(data[key], key, listing.path)
     ends = _ends_of(links, key, listing.path)
@@ -80,6 +83,9 @@ def _names_of(nodes: list[dict[str, Any]], ends: list[tuple[Any, Any]], path: st
     """What links call each node. GraphFormatError where they name one that no key of all nodes has."""
     if not nodes:
         return []
+    with_id = sum("id" in node for node in nodes)
+    if with_id not in (0, len(nodes)):
+        raise GraphFormatError(f"{len(nodes) - with_id} of its nodes have no 'id', expected all or none", path)
     wanted = {_id(end, "a link", path) for pair in ends for end in pair}
     shared = {name for name in nodes[0] if all(_is_name(node.get(name)) for node in nodes)}
     keys = [name for name in ("id", "key", "name", *nodes[0]) if name in shared]

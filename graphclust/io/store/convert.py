@@ -114,7 +114,7 @@ def convert_to_store(
     columns = as_columns(source, target, weight, header)
     options: dict[str, Any] = {"format": format, "symmetrize": symmetrize, "weights": weights}
     options |= {"bipartite": bipartite, "missing": as_choice(missing, "missing", MISSING), **columns._asdict()}
-    others = {"duplicates": duplicates, "constraint": constraint, "encoding": encoding}
+    others: dict[str, Any] = {"duplicates": duplicates, "constraint": constraint, "encoding": encoding}
     is_loaded = _is_loaded_first(path) or any(value not in (None, "sum") for value in others.values())
     reading = None if is_loaded else Reading(ID_TYPE.get(format or ""), columns, bipartite, missing=missing)
     while reading is not None:

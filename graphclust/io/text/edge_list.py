@@ -53,8 +53,7 @@ def read_edge_list(source: Source, weights: str | None, progress: Progress, read
         parts, n_lines = read_block(block, lines.n_lines, unfit, source.path)
         chunks += [part for part in parts if len(part[0])]
         lines.n_lines += n_lines
-    if as_text:
-        read_block.complain(source.path)
+    read_block.complain(source.path)
     if not chunks:
         raise lines.no_edges()
     unfit.complain()
@@ -186,6 +185,9 @@ class NumberReader:
             line,
         )
 
+    def complain(self, path: str) -> None:
+        """Nothing is left to complain of at the end: the loop stops where a line is no edge."""
+
     def _read_quotes(self) -> None:
         """Quotes, which may hold delimiters, are read row by row."""
         raise ReadAgain(replace(self.reading, quoted=True))
@@ -203,8 +205,8 @@ class NumberReader:
             return keep_kinds_apart(path, chunks, [ids.tolist() for ids in sides], self.layout.names)
         if self.reading.bipartite is None and not may_overlap(*self.layout.names):
             sides = [np.unique(np.concatenate([part[side] for part in chunks])) for side in (0, 1)]
-            common = np.intersect1d(*sides, assume_unique=True)
-            refuse_overlap(self.layout.names, len(common), common[:1].tolist(), path)
+            common = np.intersect1d(sides[0], sides[1], assume_unique=True)
+            refuse_overlap(self.layout.names, common.tolist(), path)
         if self.largest < max(2 * sum(len(u) for u, _, _ in chunks), 1 << 20):
             return Edges(path, self.largest + 1, chunks, gaps=True)
         ids = renumber_sparse(chunks)
@@ -278,7 +280,9 @@ class _TextReader:
     def complain(self, path: str) -> None:
         """Raise for a quote that does not end, for missing ids, and for weights with two decimal marks."""
         if self.begun:
-            raise GraphFormatError(f"{quote(self.begun[0])!r} begins a quote that does not end", path, self.start)
+            raise GraphFormatError(
+                f"{quote(self.begun[0])!r} is no row of a table (a quote does not end)", path, self.start
+            )
         if self.n_missing and self.reading.missing == "error":
             raise GraphValidationError(
                 f"{path}: {amount(self.n_missing, 'row lacks', 'rows lack')} an id, the first {self.first_missing}; "

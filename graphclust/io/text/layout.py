@@ -93,8 +93,8 @@ def _lines(head: bytes) -> Iterator[tuple[int, bytes]]:
         at = end + 1 if end >= 0 else len(head)
 
 
-def _rows_of(head: bytes, delimiter: str | None) -> Iterator[Row]:
-    """The rows that are no comments, in one line or, in quotes, several; ValueError for one that is no row."""
+def _rows_of(head: bytes, delimiter: str | None, path: str) -> Iterator[Row]:
+    """The rows that are no comments, in one line or, in quotes, several; GraphFormatError for what is no row."""
     begun: list[bytes] = []
     start, cut = 0, False  # the last row may be cut where the head is, but not the first
     for line, text in _lines(head):
@@ -106,10 +106,19 @@ def _rows_of(head: bytes, delimiter: str | None) -> Iterator[Row]:
             continue
         whole = b"\n".join(begun).decode("utf-8", "replace")
         with suppress(OpenQuote):
-            yield Row(start, line + 1, whole, split(whole, delimiter))
+            try:
+                yield Row(start, line + 1, whole, split(whole, delimiter))
+            except OpenQuote:
+                raise
+            except ValueError as problem:
+                raise _no_row(begun[0], problem, path, start) from None
             begun, cut = [], len(head) >= HEAD
     if begun and not cut:
-        raise ValueError("a quote does not end")
+        raise _no_row(begun[0], "a quote does not end", path, start)
+
+
+def _no_row(text: bytes, problem: object, path: str, line: int) -> GraphFormatError:
+    return GraphFormatError(f"{quote(text)!r} is no row of a table ({problem})", path, line)
 
 
 def _first_text(head: bytes) -> str:
@@ -139,12 +148,7 @@ def layout_of(
     delimiter = separator[1].decode() if separator else _delimiter_of(first_text)
     if delimiter == "\t" and all(map(is_number, first_text.split())):
         delimiter = None  # blanks may be among the tabs
-    try:
-        rows = list(itertools.islice(_rows_of(head, delimiter), _SAMPLE + 1))
-    except ValueError as problem:
-        raise GraphFormatError(
-            f"{quote(lines[0])!r} begins what is no row of a table ({problem})", path, line_of(head, lines[0])
-        ) from None
+    rows = list(itertools.islice(_rows_of(head, delimiter, path), _SAMPLE + 1))
     if not rows or (len(head) >= HEAD and b"\n" not in head):
         raise GraphFormatError(f"line too long: {len(head)} bytes without an end, expected a list of edges", path, 1)
     first, fields = rows[0], rows[0].fields
@@ -218,7 +222,7 @@ def _chosen(
         values = [value for value in values if value]
         if not values or not is_number(values[0]):
             return "text"
-        return "whole" if all(value.lstrip("-").isdigit() for value in values if is_number(value)) else "number"
+        return "whole" if all(float(value).is_integer() for value in values if is_number(value)) else "number"
 
     def first_rows() -> list[str]:
         above = [] if names is None else [(delimiter or " ").join(names)]
