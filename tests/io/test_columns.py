@@ -47,14 +47,14 @@ def test_places_suffice_without_a_header(tmp_path):
 
 
 def test_a_fourth_column_of_times_is_left_out_and_the_third_is_the_weight(tmp_path):
-    text = "1 2 0.5 1300000000\n2 3 1.5 1300000001\n"
+    text = "1 2 0.5 1300000000\n2 3 1.5 1300000001.25\n"
     (tmp_path / "a.txt").write_text(text)
     graph, info = load_graph(tmp_path / "a.txt", return_info=True)
     assert graph.degrees.tolist() == [0.5, 2.0, 1.5]
     assert any("the third column was read as weights" in repair for repair in info.repairs)
     assert any("columns not used: 3" in remark for remark in info.remarks)
     with pytest.raises(GraphFormatError, match="4 columns"):
-        load(tmp_path, text.replace("1300000001", "7"))
+        load(tmp_path, text.replace("1300000001.25", "7"))
 
 
 def test_a_column_that_is_not_there_is_an_error_that_lists_those_found(tmp_path):
@@ -250,6 +250,12 @@ def test_line_ends_in_quotes_in_headers_and_ids(tmp_path):
     with pytest.raises(GraphFormatError, match="a quote does not end") as caught:
         load(tmp_path, 'from,to\na,b\nb,"c\nc,d\nd,e\n', "t.csv")
     assert caught.value.line == 3
+
+
+def test_one_number_in_two_spellings_is_refused(tmp_path):
+    for text in ("from,to\n1e+05,2\n100000,3\n", "a,1e+05\nb,100000\n", "from,to\nx,y\n1e+05,100000\n"):
+        with pytest.raises(GraphFormatError, match="the ids '1e\\+05' and '100000' are one number"):
+            load(tmp_path, text, "t.csv")
 
 
 def test_blocks_may_end_within_quotes(tmp_path, monkeypatch):

@@ -88,8 +88,8 @@ def _names_of(nodes: list[dict[str, Any]], ends: list[tuple[Any, Any]], path: st
         raise GraphFormatError(f"{len(nodes) - with_id} of its nodes have no 'id', expected all or none", path)
     wanted = {_id(end, "a link", path) for pair in ends for end in pair}
     shared = {name for name in nodes[0] if all(_is_name(node.get(name)) for node in nodes)}
-    keys = [name for name in ("id", "key", "name", *nodes[0]) if name in shared]
-    for name in dict.fromkeys(keys):
+    keys = [name for name in dict.fromkeys(("id", "key", "name", *nodes[0])) if name in shared]
+    for name in keys:
         values = [node[name] for node in nodes]
         texts = [_id(value, "a node", path) for value in values]
         if wanted <= {*texts} and (name == "id" or len({*texts}) == len(texts)):

@@ -113,6 +113,7 @@ class _Pajek:
             raise self._error(f"the value of a line is {quote(words[2].encode(), 40)!r}, expected a number", number)
 
     def _add_row(self, words: list[str], number: int) -> None:
+        """Add the arcs of a row of the matrix."""
         self.n_rows += 1
         n_vertices = self.n_vertices or 0
         if len(words) != n_vertices or self.n_rows > n_vertices:

@@ -93,6 +93,10 @@ def _read_matlab(path: str, n_bytes: int, weights: str | None, memory_limit: int
         for _, shape, _ in io.whosmat(path):
             check_memory(path, max(shape, default=1), 0, True, n_bytes, memory_limit)
         matrix = _matrix(io.loadmat(path), path)
+        # SciPy cuts what is stored beyond the last column, where a whole file has zeros if anything.
+        stored = matrix.data.base if sparse.issparse(matrix) else None
+        if isinstance(stored, np.ndarray) and stored[len(matrix.data) :].any():
+            raise ValueError(f"its columns end at entry {len(matrix.data)}, but {len(stored)} are stored")
     if len(matrix.shape) != 2 or matrix.shape[0] != matrix.shape[1] or matrix.shape[0] == 0:
         raise GraphValidationError(f"{path}: the matrix has shape {matrix.shape}, expected a square one")
     return edges_of_matrix(matrix, path, weights, "holds no matrix of MATLAB")

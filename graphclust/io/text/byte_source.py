@@ -24,7 +24,8 @@ BOMB_SIZE, BOMB_RATIO = 64 << 20, 200  # text never shrinks 200-fold
 
 # Lines above the data, in any format, and comments of XML.
 _COMMENTS = re.compile(
-    rb"(?:\xef\xbb\xbf)?(?:\s++|[#%][^\n]*+|c(?=\s)[^\n]*+|/\*[^\n]*+|<\?.*?\?>|<!--.*?(?:-->|\Z))*+", re.DOTALL
+    rb"(?:\xef\xbb\xbf)?(?:\s++|[#%][^\n]*+|c(?=\s|\Z)[^\n]*+|/\*[^\n]*+|<\?.*?\?>|<!--.*?(?:-->|\Z))*+(?:/|<[!-]*+)?+",
+    re.DOTALL,
 )
 _ARCHIVES = {
     b"PK\x03\x04": "a zip archive", b"\xfd7zXZ": "an xz archive", b"(\xb5/\xfd": "a zstd archive",

@@ -26,6 +26,7 @@ from graphclust.io.text.lines import NegativeOrInfinite, line_boundaries, quote
 from graphclust.io.text.records import MISSING, OpenQuote, split
 from graphclust.progress import Progress
 
+_EXPONENT = re.compile(r"\d{1,15}(?:\.\d{0,15})?[eE]\+?\d{1,2}")
 _NO_COMMENT = b"#N/A"  # as Excel writes a missing value
 MOST_LONE_ROWS = 0.05  # of all rows may share no id with another, where the first does not and is taken for names
 
@@ -361,6 +362,8 @@ class _TextReader:
                 for sources, targets, _ in chunks:
                     sources -= n_dropped
                     targets -= n_dropped
+        for side in names:
+            _refuse_two_spellings(side, path)
         if self.n_missing:
             said.append(f"{amount(self.n_missing, 'row')} without an id left out, the first {self.first_missing}")
         nodes: list[list] = names
@@ -390,6 +393,19 @@ class _TextReader:
         for i, (sources, targets, weights) in enumerate(chunks):
             chunks[i] = (ranks[0][sources], ranks[1][targets], weights)
         return [np.sort(side).tolist() for side in numbers]
+
+
+def _refuse_two_spellings(names: list[str], path: str) -> None:
+    """Refuse a whole number that is one id as 100000 and another as 1e+05, which is how R writes it."""
+    short = [name for name in names if _EXPONENT.fullmatch(name)]
+    known = set(names) if short else set()
+    for name in short:
+        if (whole := f"{float(name):.0f}") in known:
+            raise GraphFormatError(
+                f"the ids {name!r} and {whole!r} are one number, expected one spelling; in R options(scipen=99) writes "
+                "all digits",
+                path,
+            )
 
 
 def _lone_rows(chunks: list, n_names: list[int], bipartite: bool) -> np.ndarray:

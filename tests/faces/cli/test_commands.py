@@ -313,3 +313,13 @@ def test_outputs_and_ranges_that_cannot_be_are_refused_by_their_options(capsys, 
 def test_a_permutation_on_standard_output_is_alone_there(capsys):
     out = said(capsys, "partition", "karate", "-k", 2, "--permutation", "-")[1]
     assert sorted(map(int, out.split())) == list(range(34))
+
+
+def test_a_matrix_is_partitioned_by_its_pattern_unless_its_values_are_asked_for(capsys, tmp_path):
+    """Values of a matrix from physics have signs, and its entries are what is communicated."""
+    path = tmp_path / "a.mtx"
+    path.write_text("%%MatrixMarket matrix coordinate real symmetric\n4 4 4\n2 1 -1\n3 2 -9\n4 3 -1\n4 1 -9\n")
+    code, out, err = said(capsys, "partition", path, "-k", 2)
+    assert code == 0 and "the values of the matrix are not used; --weights file takes them" in out + err
+    assert said(capsys, "partition", path, "-k", 2, "--weights", "file")[0] != 0
+    assert said(capsys, "partition", path, "-k", 2, "--weights", "abs")[0] == 0
