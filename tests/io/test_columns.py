@@ -253,7 +253,7 @@ def test_line_ends_in_quotes_in_headers_and_ids(tmp_path):
 
 
 def test_one_number_in_two_spellings_is_refused(tmp_path):
-    for text in ("from,to\n1e+05,2\n100000,3\n", "a,1e+05\nb,100000\n", "from,to\nx,y\n1e+05,100000\n"):
+    for text in ("from,to\n1e+05,2\n100000,3\n", "from,to\na,1e+05\nb,100000\n", "from,to\nx,y\n1e+05,100000\n"):
         with pytest.raises(GraphFormatError, match="the ids '1e\\+05' and '100000' are one number"):
             load(tmp_path, text, "t.csv")
 
