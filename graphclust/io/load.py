@@ -7,7 +7,7 @@ import os
 import re
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal, overload
+from typing import Any, Literal, TypedDict, Unpack, overload
 
 import numpy as np
 
@@ -68,47 +68,33 @@ class LoadInfo:
     repairs: tuple[str, ...] = ()
 
 
+class ReadingOptions(TypedDict, total=False):
+    """The arguments of `load_graph` for a client that checks types."""
+
+    format: str | None
+    symmetrize: str | None
+    weights: str | None
+    max_bytes: int | None
+    memory_limit: int | None
+    bipartite: bool | None
+    source: Column
+    target: Column
+    weight: Column
+    header: bool | None
+    missing: str
+    duplicates: str
+    constraint: int | None
+    encoding: str | None
+    progress: ProgressLike
+
+
 @overload
 def load_graph(
-    path: str | os.PathLike[str],
-    *,
-    format: str | None = None,
-    symmetrize: str | None = "max",
-    weights: str | None = None,
-    return_info: Literal[False] = False,
-    max_bytes: int | None = None,
-    memory_limit: int | None = None,
-    bipartite: bool | None = None,
-    source: Column = None,
-    target: Column = None,
-    weight: Column = None,
-    header: bool | None = None,
-    missing: str = "error",
-    duplicates: str = "sum",
-    constraint: int | None = None,
-    encoding: str | None = None,
-    progress: ProgressLike = None,
+    path: str | os.PathLike[str], *, return_info: Literal[False] = False, **options: Unpack[ReadingOptions]
 ) -> Graph: ...
 @overload
 def load_graph(
-    path: str | os.PathLike[str],
-    *,
-    format: str | None = None,
-    symmetrize: str | None = "max",
-    weights: str | None = None,
-    return_info: Literal[True],
-    max_bytes: int | None = None,
-    memory_limit: int | None = None,
-    bipartite: bool | None = None,
-    source: Column = None,
-    target: Column = None,
-    weight: Column = None,
-    header: bool | None = None,
-    missing: str = "error",
-    duplicates: str = "sum",
-    constraint: int | None = None,
-    encoding: str | None = None,
-    progress: ProgressLike = None,
+    path: str | os.PathLike[str], *, return_info: Literal[True], **options: Unpack[ReadingOptions]
 ) -> tuple[Graph, LoadInfo]: ...
 def load_graph(
     path: str | os.PathLike[str],
