@@ -2,13 +2,14 @@
 
 1. Columns that the caller names.
 2. Columns called source and target, from and to, or u and v, and one called weight.
-3. The first two; and the third for the weight, if it is the only other and holds numbers.
+3. The first two, if both hold names or both whole numbers; and the third for the weight, if it is the only other and
+   holds numbers.
 
 Where these do not decide, an error shows the first rows and the arguments to pass.
 """
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import Any, Literal, NamedTuple, NoReturn
 
 import numpy as np
@@ -136,11 +137,13 @@ def may_overlap(one: str, other: str) -> bool:
     return min(len(one), len(other)) < size or one[:size] == other[:size] or one[-size:] == other[-size:]
 
 
-def refuse_overlap(names: tuple[str, str], common: list[int], path: str) -> None:
-    """Refuse numbers that two columns of unlike names share, which may or may not be the same nodes."""
-    if common and not may_overlap(*names):
+def refuse_overlap(names: tuple[str, str], common: Collection[Any], path: str) -> None:
+    """Refuse whole numbers, which are as good as no names, that columns of unlike names share."""
+    shared = [] if may_overlap(*names) else [one for one in common if isinstance(one, int) or str(one).isdigit()]
+    if shared:
+        one, other = (name[:_SHOWN] for name in names)
         raise GraphValidationError(
-            f"{path}: columns {names[0]!r} and {names[1]!r} share {amount(len(common), 'id')}, the first {common[0]}, "
+            f"{path}: columns {one!r} and {other!r} share {amount(len(shared), 'id')}, the first {min(shared)}, "
             "which may name two kinds of nodes; pass bipartite=True if they do, bipartite=False if an id is one node"
         )
 
@@ -185,7 +188,11 @@ def choose(
         if len(others) < 2 or len(others) > 3 or (names is not None and names_nodes(names[others[0]])):
             refuse_columns(names, n_columns, rows, path)
         ends, others = (others[0], others[1]), others[2:]
-        if any(kind(end) == "number" for end in ends) or (others and (weight is not None or kind(others[0]) == "text")):
+        kinds = {kind(end) for end in ends}
+        if (
+            "number" in kinds or (names is not None and len(kinds) > 1)  # what describes a node is of another kind
+            or (others and (weight is not None or kind(others[0]) == "text"))
+        ):  # fmt: skip
             refuse_columns(names, n_columns, rows, path)
     if weight is None and len(others) == 1 and others[0] > max(ends) and not names_nodes(called[others[0]] or "w"):
         weight, sure = (others[0], False) if kind(others[0]) != "text" else (None, True)

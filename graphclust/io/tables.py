@@ -185,7 +185,9 @@ def _ends(table: Any, names: tuple[Any, Any], missing: str, path: str) -> tuple[
         )
     kept = ~either
     said = f"{amount(n_missing, 'row')} without an id left out, the first row {row}"
-    return [_ids(table, name)[kept] for name in names], kept, said
+    ids = [_ids(table, name)[kept] for name in names]
+    whole = [side.dtype.kind == "f" and (side == np.rint(side)).all() for side in ids]
+    return [side.astype(np.int64) if is_whole else side for side, is_whole in zip(ids, whole, strict=True)], kept, said
 
 
 def _named_edges(
@@ -196,12 +198,11 @@ def _named_edges(
     if bipartite:
         if nodes is not None:
             raise ParameterError("nodes names nodes of one kind, and bipartite=True makes two; leave one of them out")
-        sides = [_number(side, side[:0], None) for side in ends]
-        u, v = (numbers.astype(np.int32) for _, numbers in sides)
+        sides = [_number(side, side, None) for side in ends]
+        u, v = (numbers[: len(ends[0])].astype(np.int32) for _, numbers in sides)
         return keep_kinds_apart(path, [(u, v, weights)], [names for names, _ in sides], columns)
-    if bipartite is None and not may_overlap(*columns) and all(side.dtype.kind in "iu" for side in ends):
-        common = np.intersect1d(ends[0], ends[1])
-        refuse_overlap(columns, common.tolist(), path)
+    if bipartite is None and not may_overlap(*columns):
+        refuse_overlap(columns, {*ends[0].tolist()} & {*ends[1].tolist()}, path)
     names, numbers = _number(ends[0], ends[1], nodes)
     u, v = numbers.astype(np.int32).reshape(2, -1)
     in_order = names == list(range(len(names)))

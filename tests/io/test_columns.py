@@ -211,6 +211,7 @@ def test_what_is_assumed_or_not_used_is_said_for_every_kind_of_table(tmp_path):
         "Id;Label;Weight\n1;ann;3\n2;bob;4\n",
         "node\tlabel\na\t0\nb\t1\n",
         "name,community\na,x\nb,y\n",
+        "city,population\nUlm,100\nRom,200\n",
     ],
 )
 def test_a_table_that_may_not_hold_edges_is_refused(tmp_path, text):

@@ -205,9 +205,7 @@ class NumberReader:
             sides = [renumber_sparse(chunks, (column,)) for column in (0, 1)]
             return keep_kinds_apart(path, chunks, [ids.tolist() for ids in sides], self.layout.names)
         if self.reading.bipartite is None and not may_overlap(*self.layout.names):
-            sides = [np.unique(np.concatenate([part[side] for part in chunks])) for side in (0, 1)]
-            common = np.intersect1d(sides[0], sides[1], assume_unique=True)
-            refuse_overlap(self.layout.names, common.tolist(), path)
+            refuse_overlap(self.layout.names, _shared(chunks).tolist(), path)
         if self.largest < max(2 * sum(len(u) for u, _, _ in chunks), 1 << 20):
             return Edges(path, self.largest + 1, chunks, gaps=True)
         ids = renumber_sparse(chunks)
@@ -366,6 +364,8 @@ class _TextReader:
             _refuse_two_spellings(side, path)
         if self.n_missing:
             said.append(f"{amount(self.n_missing, 'row')} without an id left out, the first {self.first_missing}")
+        if self.reading.bipartite is None and not self.layout.bipartite and not may_overlap(*self.layout.names):
+            refuse_overlap(self.layout.names, [names[0][node] for node in _shared(chunks)], path)
         nodes: list[list] = names
         if not self.layout.text_ids:
             nodes = self._as_numbers(chunks, names, path)
@@ -393,6 +393,12 @@ class _TextReader:
         for i, (sources, targets, weights) in enumerate(chunks):
             chunks[i] = (ranks[0][sources], ranks[1][targets], weights)
         return [np.sort(side).tolist() for side in numbers]
+
+
+def _shared(chunks: list) -> np.ndarray:
+    """The nodes that are both the source of an edge and the target of one."""
+    sources, targets = (np.unique(np.concatenate([part[side] for part in chunks])) for side in (0, 1))
+    return np.intersect1d(sources, targets, assume_unique=True)
 
 
 def _refuse_two_spellings(names: list[str], path: str) -> None:

@@ -344,6 +344,8 @@ def _is_header(head: bytes, fields: list[str], following: list[str], delimiter: 
     numbers = [is_number(with_point(field, delimiter)) for field in following]
     if len(numbers) >= 2 and (all(numbers[:2]) or (len(fields) == len(following) > 2 and any(numbers))):
         return True
+    if len(fields) == len(following) == 2 and any(numbers):
+        return not _occurs_again(head, fields, delimiter)
     if len(following) == len(fields) + 1 and numbers[0]:
         return True  # of R, which gives no name to the column of the names of rows
     if ends is None and not names_nodes(fields[0]):
