@@ -234,7 +234,7 @@ def graph_from_list(rows: Collection[Any], weight: str | None, symmetrize: str |
     if wrong:
         raise GraphValidationError(
             f"G has {amount(len(wrong), 'end of an edge that names', 'ends of edges that name')} no node, the first "
-            f"{short(wrong[0][1])} in G[{wrong[0][0]}], expected names; leave such edges out"
+            f"{wrong[0][1]!r} in G[{wrong[0][0]}], expected names; leave such edges out"
         )
     columns = dict(zip(("source", "target", "weight"), map(list, zip(*listed, strict=True)), strict=False))
     given: Any = columns.get("weight", [])
@@ -246,7 +246,7 @@ def graph_from_list(rows: Collection[Any], weight: str | None, symmetrize: str |
             columns[weight] = [attributes.get(weight, 1.0) for attributes in given]
     elif odd := [row for row in listed if not _is_number(row[2])]:
         raise GraphValidationError(
-            f"the third entry of the edge {short(odd[0])} is no number, expected numbers in (u, v, weight), or (u, v)"
+            f"the third entry of the edge {odd[0]!r} is no number, expected numbers in (u, v, weight), or (u, v)"
         )
     if weight not in (None, "weight") and weight not in columns:
         raise ParameterError(
@@ -317,12 +317,6 @@ def names_no_node(name: Any) -> bool:
     return name is None or not isinstance(name, Hashable) or _is_nan(name)
 
 
-def short(value: Any) -> str:
-    """A value for a message, not longer than a line."""
-    text = repr(value)
-    return text if len(text) <= 80 else text[:77] + "..."
-
-
 def _column(table: Any, name: Any) -> np.ndarray:
     """A column as an array."""
     return np.asarray(table[name])
@@ -365,6 +359,4 @@ def _number(
     try:
         return list(number), np.array([number[end] for column in ends for end in column], np.int64)
     except KeyError as problem:
-        raise GraphValidationError(
-            f"the table has an edge of {short(problem.args[0])}, which is not in nodes"
-        ) from None
+        raise GraphValidationError(f"the table has an edge of {problem.args[0]!r}, which is not in nodes") from None
