@@ -118,9 +118,8 @@ def ends_by_name(names: list[str]) -> tuple[int, int] | None:
             if found := word.fullmatch(name):
                 of_rest[found[1]] = place
     pairs = {rest: (place, places[1][rest]) for rest, place in places[0].items() if rest in places[1]}
-    return next(
-        (pairs[rest] for rest in _BEST_REST if rest in pairs), [*pairs.values(), None][0] if len(pairs) < 2 else None
-    )
+    best = next((pairs[rest] for rest in _BEST_REST if rest in pairs), None)
+    return next(iter(pairs.values())) if best is None and len(pairs) == 1 else best
 
 
 def names_nodes(name: str) -> bool:

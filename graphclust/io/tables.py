@@ -108,7 +108,7 @@ def edges_of_table(
         return [", ".join(names[:20]), *map(", ".join, zip(*first, strict=True))]
 
     def kind(place: int) -> Kind:
-        return _kind(_column(table, columns[place]))
+        return _kind(np.asarray(table[columns[place]]))
 
     try:
         choice = choose(asked, names, len(columns), kind, rows, path)
@@ -127,14 +127,13 @@ def edges_of_table(
         raise GraphValidationError(f"{path} has no rows, expected at least one edge")
     given = None
     if weight is not None and not counts_one:
-        values = _column(table, weight)
-        if _missing(table[weight]).any():
-            n_missing = int(_missing(table[weight]).sum())
+        if n_missing := int(_missing(table[weight]).sum()):
+            remedy = 'weights="ignore"' if in_file else "weight=None"
             raise GraphValidationError(
                 f"{path}: column {weight!r} has {amount(n_missing, 'missing value')}, expected a weight in each row; "
-                "weight=None counts each edge 1"
+                f"{remedy} counts each edge 1"
             )
-        given = _numbers(values)[kept]
+        given = _numbers(np.asarray(table[weight]))[kept]
         if given.dtype.kind not in "biuf":
             raise GraphValidationError(
                 f"{path}: column {weight!r} has dtype {given.dtype}, expected numbers; convert them first"
@@ -150,8 +149,8 @@ def edges_of_table(
     edges.details["weighted"] = given is not None
     if lacking:
         edges.repairs.append(lacking)
-    remedy = None if in_file else f"pass weight={weight!r} if it is, weight=None if it is not"
-    note = describe_choice(choice, names, len(columns), "ignore" if counts_one else weights, remedy)
+    remark = None if in_file else f"pass weight={weight!r} if it is, weight=None if it is not"
+    note = describe_choice(choice, names, len(columns), "ignore" if counts_one else weights, remark)
     if note:
         is_doubtful = weight is not None and not choice.sure
         (edges.repairs if in_file or is_doubtful else edges.remarks).append(note)
@@ -220,7 +219,9 @@ def graph_from_list(rows: Collection[Any], weight: str | None, symmetrize: str |
     if not listed:
         raise GraphValidationError(f"G is an empty {type(rows).__name__}, expected at least one edge")
     if all(isinstance(row, Mapping) for row in listed):
-        return graph_from_table(_Rows(listed), weight=weight, symmetrize=symmetrize)
+        keys = dict.fromkeys(key for row in listed for key in row)
+        table = _Columns({key: [row.get(key) for row in listed] for key in keys})
+        return graph_from_table(table, weight=weight, symmetrize=symmetrize)
     lengths = {len(row) if isinstance(row, tuple) else 0 for row in listed}
     if lengths not in ({2}, {3}):
         odd = next((row for row in listed if not isinstance(row, tuple) or len(row) not in (2, 3)), None)
@@ -253,24 +254,17 @@ def graph_from_list(rows: Collection[Any], weight: str | None, symmetrize: str |
             f"weight={weight!r} is in no tuple of G, expected (u, v, {{{weight!r}: 1.0}}); leave it out where the "
             "third entry is the weight, or pass weight=None to make all weights 1"
         )
-    return graph_from_table(_Rows.of_columns(columns), weight=weight, symmetrize=symmetrize)
+    return graph_from_table(_Columns(columns), weight=weight, symmetrize=symmetrize)
 
 
-class _Rows:
-    """Dicts as a table: a column for each key, None in the rows that lack it."""
+class _Columns:
+    """Values of any kind as the columns of a table."""
 
-    def __init__(self, rows: list[Mapping[Any, Any]]):
-        self._rows = rows
-        self.columns = list(dict.fromkeys(key for row in rows for key in row))
-
-    @classmethod
-    def of_columns(cls, columns: Mapping[str, list[Any]]) -> _Rows:
-        return cls([dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)])
+    def __init__(self, columns: Mapping[Any, list[Any]]):
+        self._columns, self.columns = columns, list(columns)
 
     def __getitem__(self, name: Any) -> np.ndarray:
-        values = np.empty(len(self._rows), object)
-        values[:] = [row.get(name) for row in self._rows]
-        return values
+        return np.fromiter(self._columns[name], object, len(self._columns[name]))
 
 
 def _numbers(values: np.ndarray) -> np.ndarray:
@@ -285,7 +279,7 @@ def _is_number(value: Any) -> bool:
 
 def _ids(table: Any, name: str) -> np.ndarray:
     """A column of ids; times stay what they are, for NumPy's own list of them would hold whole numbers."""
-    values = _column(table, name)
+    values = np.asarray(table[name])
     if values.dtype.kind not in "mM":
         return values
     ids = np.empty(len(values), object)
@@ -315,11 +309,6 @@ def _is_nan(value: Any) -> bool:
 def names_no_node(name: Any) -> bool:
     """Whether a value cannot name a node: None, NaN, NaT, pandas.NA, or what cannot be hashed."""
     return name is None or not isinstance(name, Hashable) or _is_nan(name)
-
-
-def _column(table: Any, name: Any) -> np.ndarray:
-    """A column as an array."""
-    return np.asarray(table[name])
 
 
 def _kind(values: np.ndarray) -> Kind:

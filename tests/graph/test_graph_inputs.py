@@ -137,6 +137,7 @@ def test_lists_of_edges_are_graphs():
     assert as_graph(pairs) == as_graph(triples, weight=None) == as_graph(nx.Graph(pairs))
     assert as_graph([(u, v, {"since": 3}) for u, v in pairs]) == as_graph(pairs)
     assert as_graph([(1, "a"), ((2, 3), 1)]).nodes == [1, "a", (2, 3)]
+    assert as_graph([((0, 0), (0, 1)), ((0, 1), (1, 1))]).nodes == [(0, 0), (0, 1), (1, 1)]
     assert coreset_sc([(0, 1), (1, 2), (2, 0), (3, 4), (4, 5), (5, 3)], 2, rng=0).sizes.tolist() == [3, 3]
 
 
