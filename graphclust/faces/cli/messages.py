@@ -11,6 +11,7 @@ IN_THE_SHELL = {
     "pass overwrite=True": "overwrite it with --force", "overwrite=True": "--force", "path=": "-o ",
     "a larger --memory-limit, a smaller coreset_size or": "a smaller --coreset-size or",  # that limit is the file's
     "or another method": "or another --method",
+    "constraint=": "--constraint ",
     "ks holds": "--from and --to ask for k =",
     "n_neighbors=": "-k ", "name=": "", "max_imbalance=": "--imbalance ", "max_imbalance": "--imbalance",
 }  # fmt: skip

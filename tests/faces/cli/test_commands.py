@@ -323,3 +323,20 @@ def test_a_matrix_is_partitioned_by_its_pattern_unless_its_values_are_asked_for(
     assert code == 0 and "the values of the matrix are not used; --weights file takes them" in out + err
     assert said(capsys, "partition", path, "-k", 2, "--weights", "file")[0] != 0
     assert said(capsys, "partition", path, "-k", 2, "--weights", "abs")[0] == 0
+
+
+def test_what_a_file_leaves_open_is_decided_by_options(capsys, tmp_path):
+    files = {
+        "missing.csv": (b"from,to\na,b\nNA,c\nb,c\n", ["--missing", "drop"]),
+        "kinds.csv": (b"customer,product\n1,1\n2,1\n", ["--bipartite"]),
+        "kind.csv": (b"sender,receiver\n1,2\n2,3\n", ["--no-bipartite"]),
+        "latin.csv": (b"M\xfcller;x\nx;y\n", ["--encoding", "cp1252"]),
+        "two.graph": (b"2 1 011 2\n7 8 2 5\n7 8 1 5\n", ["--constraint", "0"]),
+        "pairs.csv": (b"from,to,weight\na,b,1\na,b,2\n", ["--duplicates", "max"]),
+    }
+    for name, (content, options) in files.items():
+        (tmp_path / name).write_bytes(content)
+        if name != "pairs.csv":
+            code, _, err = said(capsys, "info", tmp_path / name)
+            assert code != 0 and options[0] in err, name
+        assert said(capsys, "info", tmp_path / name, *options)[0] == 0, name
