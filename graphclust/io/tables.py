@@ -134,12 +134,20 @@ def edges_of_table(
                 f"{remedy} counts each edge 1"
             )
         given = _numbers(np.asarray(table[weight]))[kept]
+        rows_kept = np.arange(len(table[weight]))[kept]
+
+        def place(edge: int) -> str:
+            u, v = (side[edge : edge + 1].tolist()[0] for side in ends)
+            return f"row {rows_kept[edge]}, the edge ({u!r}, {v!r})"
+
         if given.dtype.kind not in "biuf":
+            odd = next((i for i, value in enumerate(given.tolist()) if not _is_number(value)), 0)
             raise GraphValidationError(
-                f"{path}: column {weight!r} has dtype {given.dtype}, expected numbers; convert them first"
+                f"{path}: column {weight!r} has dtype {given.dtype}, expected numbers; convert them first, as "
+                f"{given[odd]!r} in {place(odd)}"
             )
         given = np.abs(given.astype(np.float64)) if weights == "abs" else given.astype(np.float64)
-        refuse_impossible(given, f"{path}: column {weight!r}", in_file)
+        refuse_impossible(given, f"{path}: column {weight!r}", in_file, place)
     try:
         edges = _named_edges(ends, given, nodes, (str(source), str(target)), bipartite, path)
     except TypeError as problem:

@@ -222,6 +222,16 @@ def test_repeated_rows_are_added_or_the_largest_stays_or_they_are_refused(tmp_pa
             read(given, duplicates="error")
 
 
+def test_a_weight_that_is_none_is_named_with_its_row_and_its_edge():
+    edges = [(1, 2, 1.0), (2, 3, -2.0), (3, 1, -1.0)]
+    words = r"a weight is -2.0 in row 1, the edge \(2, 3\), the first of 2 such weights"
+    for G in (edges, pandas.DataFrame(edges, columns=["from", "to", "weight"])):
+        with pytest.raises(GraphValidationError, match=words):
+            as_graph(G)
+    with pytest.raises(GraphValidationError, match=r"expected numbers; .* 'x' in row 0, the edge \('a', 'b'\)"):
+        graph_from_table(pandas.DataFrame({"from": ["a"], "to": ["b"], "weight": ["x"]}))
+
+
 def test_columns_of_lists_and_of_long_names_are_refused_in_few_words():
     for value in ([1], {"a": 1}, np.ones(2)):
         with pytest.raises(GraphValidationError, match="columns 'from' and 'to' hold what names no node"):

@@ -280,6 +280,7 @@ def test_rows_without_an_id_are_refused_left_out_or_kept(tmp_path):
             assert list(map(str, graph.nodes)) == list(names) and graph.n_edges == 2
             assert any(said.startswith("2 rows without an id left out, the first") for said in info.repairs)
     assert load(tmp_path, "from,to\nNA,ZA\nZA,BW\n", "t.csv", missing="keep")[1].nodes == ["NA", "ZA", "BW"]
+    assert load(tmp_path, 'from,to\n"NA",ZA\nZA,BW\n', "t.csv")[1].nodes == ["NA", "ZA", "BW"]  # as R writes a name
 
 
 def test_a_decimal_comma_between_semicolons_and_no_second_mark(tmp_path):

@@ -61,7 +61,10 @@ def test_quotes_of_other_columns_are_passed_over(tmp_path):
 
 
 NAMES = st.one_of(
-    st.text(st.sampled_from("07#% a,\"'\t\n."), max_size=4), st.integers(0, 2**64).map(str), st.text(max_size=3)
+    st.sampled_from(["NA", "NaN", "None", "#N/A"]),
+    st.text(st.sampled_from("07#% a,\"'\t\n."), max_size=4),
+    st.integers(0, 2**64).map(str),
+    st.text(max_size=3),
 )
 
 

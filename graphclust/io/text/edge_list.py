@@ -23,7 +23,7 @@ from graphclust.io.text.edge_lines import EdgeLines, ReadAgain, Reading, Sample,
 from graphclust.io.text.id_compaction import renumber_sparse
 from graphclust.io.text.layout import Layout, with_point
 from graphclust.io.text.lines import NegativeOrInfinite, line_boundaries, quote
-from graphclust.io.text.records import MISSING, OpenQuote, split
+from graphclust.io.text.records import MISSING, OpenQuote, is_quoted, split
 from graphclust.progress import Progress
 
 _EXPONENT = re.compile(r"\d{1,15}(?:\.\d{0,15})?[eE]\+?\d{1,2}")
@@ -222,6 +222,7 @@ class _TextReader:
         self.doubts = Doubts(layout)
         self.begun: list[bytes] = []  # lines of a row that a quote goes on from
         self.start = self.n_quotes = 0  # the first of these lines, and the quotes in them
+        self.row = ""  # its text
         self.n_missing, self.first_missing = 0, ""
         self.decimals: dict[str, str] = {}  # the first weight with each decimal mark
 
@@ -262,8 +263,9 @@ class _TextReader:
         return [(*edges, values)], len(rows) - 1
 
     def _is_missing(self, fields: list[str]) -> bool:
-        """Whether a row lacks an id, which is counted; with missing="keep" such a word is a name."""
-        words = [fields[column] for column in (self.layout.source, self.layout.target) if fields[column] in MISSING]
+        """Whether a row lacks an id, which is counted; in quotes, and with missing="keep", such a word is a name."""
+        ends = fields[self.layout.source], fields[self.layout.target]
+        words = [end for end in ends if end in MISSING and not (end and is_quoted(end, self.row))]
         if not words or self.reading.missing == "keep":
             return False
         self.n_missing += 1
@@ -320,7 +322,8 @@ class _TextReader:
         Raises GraphFormatError for another number of them than the first line has.
         """
         try:
-            fields = split(row.decode("utf-8"), self.layout.delimiter)
+            self.row = row.decode("utf-8")
+            fields = split(self.row, self.layout.delimiter)
         except UnicodeDecodeError:
             raise GraphFormatError(
                 f"{quote(row)!r} is not UTF-8; save the file as UTF-8, or name its encoding, as in encoding='cp1252'",
