@@ -33,7 +33,8 @@ from graphclust.io.columns import Column, as_columns
 from graphclust.io.edges import EdgeCounts, Edges, allowed_bytes, apply_policies, available_bytes
 from graphclust.io.formats.matrix_archive import is_matrix_archive
 from graphclust.io.formats.whole_files import whole_format
-from graphclust.io.load import FORMATS, ID_TYPE, MISSING, check_format, load_graph, recognize
+from graphclust.io.load import ID_TYPE, MISSING, check_format, load_graph
+from graphclust.io.recognition import FORMATS, recognize
 from graphclust.io.store.partial_stores import LOCK, NOTES, forget, partial_folder
 from graphclust.io.store.spill_files import GrowingArray, GrowingFile, Notebook, append_parts, read_parts
 from graphclust.io.store.store import is_store, open_store, save_store

@@ -61,7 +61,7 @@ def everywhere() -> Parser:
 def graph_file(flag: str | None = None) -> Parser:
     """A graph's file, and how to read it; flag : the option that names the file, which then may be left out."""
     from graphclust.io.formats import toy_graphs
-    from graphclust.io.load import FORMATS
+    from graphclust.io.recognition import FORMATS
 
     file = Parser(add_help=False)
     what = "a graph file, a store, - for standard input, a data set like suitesparse:SNAP/com-DBLP, or one of "
@@ -164,7 +164,8 @@ def load_input(
     from graphclust.faces.cli.standard_input import as_file, input_name
     from graphclust.io.columns import Columns
     from graphclust.io.formats import toy_graphs
-    from graphclust.io.load import holds_values_of_matrix, load_graph, refuse_columns_of
+    from graphclust.io.load import load_graph, refuse_columns_of
+    from graphclust.io.recognition import holds_values_of_matrix
 
     if not os.path.exists(options.file) and options.file in toy_graphs.NAMES:
         refuse_columns_of(Columns(**columns_of(options)), "a graph without columns", options.file)
