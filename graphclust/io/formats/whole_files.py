@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from graphclust.errors import GraphFormatError, GraphValidationError, ParameterError
+from graphclust.errors import GraphClustError, GraphFormatError, GraphValidationError, ParameterError
 from graphclust.io.edges import Edges, check_memory
 from graphclust.io.formats.array_files import name_failures
 from graphclust.io.formats.matrix_archive import edges_of_matrix
@@ -76,10 +76,16 @@ def _read_parquet(path: str, n_bytes: int, weights: str | None, reading: Reading
     source, target, weight = (
         names[column] if isinstance(column, int) and column < len(names) else column for column in asked[:3]
     )
-    return edges_of_table(
-        table, source, target, weight or "weight", bipartite=reading.bipartite, missing=reading.missing, path=path,
-        weights=weights,
-    )  # fmt: skip
+    try:
+        with name_failures(path, "holds no table of edges"):
+            return edges_of_table(
+                table, source, target, weight or "weight", bipartite=reading.bipartite, missing=reading.missing,
+                path=path, weights=weights,
+            )  # fmt: skip
+    except GraphClustError as problem:
+        if path not in str(problem):
+            problem.args = (f"{path}: {problem}",)
+        raise
 
 
 def _read_matlab(path: str, n_bytes: int, weights: str | None, memory_limit: int | None) -> Edges:

@@ -396,7 +396,7 @@ MUTANTS = [
     (
         "raw-messages",
         "errors.py",
-        '        return escape_controls(super().__str__(), keep="\\n\\t")',
+        "        return for_people(super().__str__())",
         "        return super().__str__()",
         ["test_messages_of_errors_are_escaped_and_their_path_is_not"],
     ),
