@@ -82,17 +82,22 @@ def recognize(source: Source) -> str:
     return "metis" if _looks_like_metis(head, source.path) else "snap"
 
 
+def _is_count(word: bytes) -> bool:
+    """Whether a word is a whole number that can count anything in a file."""
+    return word.isdigit() and len(word) < 19
+
+
 def _looks_like_metis(head: bytes, path: str) -> bool:
     """A header of whole numbers, and then lines of different lengths that name no node above the first number.
 
     An edge list has lines of one length. Where both are possible, the name of the file may say .graph or .metis.
     """
     lines = [line.split() for line in data_lines(head, 1000)]
-    if not lines or not 2 <= len(lines[0]) <= 4 or not all(word.isdigit() for word in lines[0]):
+    if not lines or not 2 <= len(lines[0]) <= 4 or not all(map(_is_count, lines[0])):
         return False
     if re.search(r"\.(graph|metis)(\.gz|\.bz2)?$", path, re.IGNORECASE):
         return True
-    if all(len(line) == len(lines[0]) for line in lines) or not all(word.isdigit() for line in lines for word in line):
+    if all(len(line) == len(lines[0]) for line in lines) or not all(_is_count(word) for line in lines for word in line):
         return False
     n_nodes, n_edges = int(lines[0][0]), int(lines[0][1])
     if counts_edges(head) and n_nodes != n_edges:

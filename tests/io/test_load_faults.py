@@ -142,6 +142,8 @@ REFUSED = [
     ("L31 negative id", "a.txt", b"1 2\n-1 2\n", FORMAT, ["line 2", "-1 2"]),
     ("L31 negative id first", "a.txt", b"-1 2\n1 2\n", FORMAT, ["line 1"]),
     ("L31 2^63", "a.txt", b"1 2\n1 9223372036854775808\n", FORMAT, ["line 2"]),
+    ("5000 digits", "a.txt", b"1 2\n1 " + b"9" * 5000 + b" 3\n", FORMAT, ["line 2"]),
+    ("5000 digits of DIMACS", "a.col", b"p edge 2 1\ne 1 " + b"9" * 5000 + b"\n", FORMAT, ["line 2"]),
     ("L31 1e3", "a.txt", b"1 2\n1e3 2\n", FORMAT, ["line 2", "1e3"]),
     ("L31 abc", "a.txt", b"1 2\nabc 2\n", FORMAT, ["line 2", "abc", "format='csv'"]),
     ("L31 quoted", "a.csv", b'1,2\n"1",2\n', FORMAT, ["line 2"]),

@@ -1,6 +1,7 @@
 """Where source, target and weight stand in the lines of an edge list, read off its first lines."""
 
 import itertools
+import math
 import re
 from collections.abc import Iterator
 from contextlib import suppress
@@ -22,7 +23,7 @@ from graphclust.io.columns import (
 from graphclust.io.text.byte_source import HEAD
 from graphclust.io.text.comment_lines import COMMENTS, has_shape, is_row, names_of_columns
 from graphclust.io.text.lines import quote
-from graphclust.io.text.records import QUOTED, OpenQuote, is_quoted, split
+from graphclust.io.text.records import MISSING, QUOTED, OpenQuote, is_quoted, split
 
 _TABS_AROUND = re.compile(r"[ \t]*\t[ \t]*(?=[,;])|(?<=[,;])[ \t]*\t[ \t]*")
 # The first line of a network of KONECT (http://konect.cc): its columns are the ends, the weight and the time.
@@ -219,10 +220,11 @@ def _chosen(
 
     def kind(column: int) -> Kind:
         values = [with_point(row.fields[column], delimiter) for row in rows if column < len(row.fields)]
-        values = [value for value in values if value]
+        values = [value for value in values if value not in MISSING]
         if not values or not is_number(values[0]):
             return "text"
-        return "whole" if all(float(value).is_integer() for value in values if is_number(value)) else "number"
+        numbers = [float(value) for value in values if is_number(value)]
+        return "whole" if all(number.is_integer() or math.isinf(number) for number in numbers) else "number"
 
     def first_rows() -> list[str]:
         above = [] if names is None else [(delimiter or " ").join(names)]
