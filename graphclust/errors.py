@@ -8,6 +8,8 @@ import sys
 import warnings
 from typing import Any
 
+_MOST_LETTERS = 2000  # of a message
+
 __all__ = [
     "ConvergenceError",
     "ConvergenceWarning",
@@ -28,11 +30,11 @@ __all__ = [
 class GraphClustError(Exception):
     """Base class of every error that graphclust raises on purpose.
 
-    Names of files and nodes that a message quotes cannot steer the terminal it is printed to.
+    Names of files and nodes that a message quotes cannot steer the terminal it is printed to, nor fill it.
     """
 
     def __str__(self) -> str:
-        return escape_controls(super().__str__(), keep="\n\t")
+        return for_people(super().__str__())
 
 
 class GraphFormatError(GraphClustError, ValueError):
@@ -125,7 +127,14 @@ def warn_caller(message: str, category: type[Warning]) -> None:
     depth, frame = 1, sys._getframe(0)
     while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith("graphclust."):
         depth, frame = depth + 1, frame.f_back
-    warnings.warn(escape_controls(message, keep="\n\t"), category, stacklevel=depth)
+    warnings.warn(for_people(message), category, stacklevel=depth)
+
+
+def for_people(message: str) -> str:
+    """A message whose quotes steer no terminal, and are not longer than a screen: its beginning and its end stay."""
+    if len(message) > _MOST_LETTERS:
+        message = f"{message[: 3 * _MOST_LETTERS // 4]} ... {message[-_MOST_LETTERS // 4 :]}"
+    return escape_controls(message, keep="\n\t")
 
 
 def escape_controls(text: str, keep: str = "") -> str:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from graphclust.errors import GraphFormatError
-from graphclust.io.text.column_names import plain_name
+from graphclust.io.columns import plain_name
 from graphclust.io.text.lines import quote
 from graphclust.io.text.node_names import as_numbers
 

@@ -191,9 +191,9 @@ def test_a_table_is_read_as_the_file_it_would_make(tmp_path, pandas, weights):
 @pytest.mark.parametrize(
     ("table", "options", "word"),
     [
-        ({"a": [1], "target": [2]}, {}, "source='source' is no column"),
+        ({"a": [1], "target": [2]}, {"source": "source", "target": "target"}, "source='source' is no column"),
         ({"source": [1], "target": [2]}, {"weight": "w"}, "weight='w' is no column"),
-        ({"source": [1, None], "target": [2, 3]}, {}, "1 missing value"),
+        ({"source": [1, None], "target": [2, 3]}, {}, "1 row lacks an id, the first in row 1 of column 'source'"),
         ({"source": [1], "target": [2], "weight": ["x"]}, {}, "expected numbers; convert them"),
         ({"source": [1], "target": [2], "weight": [-1.0]}, {}, "column 'weight': a weight is -1"),
         ({"source": [1], "target": [2]}, {"nodes": [1, 3]}, "edge of 2"),
@@ -210,8 +210,9 @@ def test_tables_that_cannot_be_used(frames, table, options, word):
 def test_a_table_may_hold_decimal_numbers_and_no_columns_in_its_index(pandas):
     table = pandas.DataFrame({"source": [1, 2], "target": [2, 3], "weight": [Decimal("0.5"), Decimal(2)]})
     assert graph_from_table(table).weights.tolist() == [0.5, 0.5, 2.0, 2.0]
-    with pytest.raises(GraphValidationError, match=r"'source' is no column .*; pass table.reset_index\(\)"):
-        graph_from_table(table.set_index(["source", "target"]))
+    for options in ({}, {"source": "source", "target": "target"}):
+        with pytest.raises((GraphFormatError, GraphValidationError), match=r"pass table.reset_index\(\)"):
+            graph_from_table(table.set_index(["source", "target"]), **options)
 
 
 def test_adjacency_tables_are_graphs_with_names(pandas):

@@ -96,6 +96,7 @@ def test_arrays_are_edges_too():
         ({"reweighted": [("a", "b", 1e300)]}, GraphValidationError, "degree overflow or underflow: degrees run"),
         ({"added": [("a", "d", 1e-300)]}, GraphValidationError, "degree overflow or underflow: degrees run"),
         ({"added": [("a", "c", 10**400)]}, TypeError, "added holds weights that are no numbers"),
+        ({"added": [("a", "c", [2])]}, TypeError, "added holds weights that are no numbers"),
         ({"added": ["ac"]}, TypeError, "added holds something else than edges"),
         ({"added": [("a", "c"), ("a", "d", 2.0)]}, TypeError, "added has weights on some edges only"),
         ({"reweighted": [("a", "b")]}, TypeError, "reweighted has no weights"),

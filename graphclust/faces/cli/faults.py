@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from graphclust.errors import GraphClustError, GraphFormatError
 from graphclust.faces.cli.commands.options import load_input
-from graphclust.io.load import recognize
+from graphclust.io.recognition import recognize
 from graphclust.io.text.byte_source import open_source
 from graphclust.io.text.comment_lines import COMMENTS
 

@@ -110,7 +110,7 @@ def test_conversion_to_standard_output(capsysbinary, tmp_path, to):
     assert err == b"" and (to is not None or out.endswith(b"\n10\t11\n"))
     (tmp_path / "h").write_bytes(out)
     graph, info = load_graph(tmp_path / "h", return_info=True)
-    assert graph == load_graph(tmp_path / "g.txt") and info.format == {None: "snap", "csv": "snap"}.get(to, to)
+    assert graph == load_graph(tmp_path / "g.txt") and info.format == (to or "snap")
 
 
 def test_the_names_of_standard_output_are_a_dash(capsys, tmp_path, monkeypatch):
