@@ -364,7 +364,7 @@ def coarsen(level: Level, pull: float, run: Run, most: float = np.inf) -> list[C
     """Contractions down to a level on which the budget pays for the first V-cycles; most : what a region may hold."""
     steps: list[Contraction] = []
     while n_entries(level) * FIRST > BUDGET:
-        regions = find_regions(level, pull, run, most)
+        regions = find_regions(level, pull, run, most, settles=True)
         if len(regions.sums.size) > LARGEST_SHARE * len(regions.labels):
             break
         steps.append(contract(level, regions, run))
