@@ -13,6 +13,7 @@ Word = TypeVar("Word", bound=str)
 # What helps where k=None is not possible.
 K_OF_GRAPH = "coreset_sc(G).k is the number that a graph shows"
 K_OF_POINTS = "coreset_sc(knn_graph(X)).k is the number that the graph of nearest neighbors shows"
+_AS_LOOPS_TAKE = ("C", "A", "W")  # one type of array of labels or weights, for which each loop is compiled
 Seed = int | np.integer[Any] | np.random.Generator | None  # what `as_generator` takes
 
 
@@ -133,7 +134,7 @@ def as_labels(labels: Any, n_nodes: int, name: str = "labels") -> npt.NDArray[np
         raise GraphValidationError(
             f"{name} holds {array.max()}, far above the number of nodes; renumber the clusters from 0"
         )
-    return np.ascontiguousarray(array, dtype=np.int64)
+    return np.require(array, np.int64, _AS_LOOPS_TAKE)
 
 
 def as_names(nodes: Any) -> list[Any]:
@@ -161,7 +162,7 @@ def as_weights(weights: Any, n: int, name: str = "sample_weight") -> npt.NDArray
     array = as_array(weights, name)
     if array.dtype.kind not in "biuf":
         raise TypeError(f"{name} has dtype {array.dtype}, expected numbers")
-    array = np.full(n, array, np.float64) if array.ndim == 0 else np.ascontiguousarray(array, dtype=np.float64)
+    array = np.full(n, array, np.float64) if array.ndim == 0 else np.require(array, np.float64, _AS_LOOPS_TAKE)
     if array.shape != (n,):
         raise GraphValidationError(f"{name} has shape {array.shape}, expected one weight per point: ({n},)")
     if not np.isfinite(array).all() or (array < 0).any():

@@ -4,6 +4,7 @@ Each also derives from the built-in class a caller would expect, so that `except
 the argument, the value seen, what was expected and what to do. A wrong *type* is a plain `TypeError`.
 """
 
+import logging
 import sys
 import warnings
 from typing import Any
@@ -23,6 +24,9 @@ __all__ = [
     "ResourceLimitError",
     "UnsafeArchiveError",
 ]
+
+log = logging.getLogger("graphclust")
+log.addHandler(logging.NullHandler())  # where nobody asks for the log a warning is shown once, by Python's warnings
 
 
 class GraphClustError(Exception):
@@ -120,12 +124,14 @@ def derive_from_scikit_learns() -> None:
 
 
 def warn_caller(message: str, category: type[Warning]) -> None:
-    """Warn at the line outside this package from which it was called."""
+    """Warn at the line outside this package from which it was called, and in the log."""
     derive_from_scikit_learns()
     depth, frame = 1, sys._getframe(0)
     while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith("graphclust."):
         depth, frame = depth + 1, frame.f_back
-    warnings.warn(escape_controls(message, keep="\n\t"), category, stacklevel=depth)
+    sentence = escape_controls(message, keep="\n\t")
+    log.warning(sentence)
+    warnings.warn(sentence, category, stacklevel=depth)
 
 
 def escape_controls(text: str, keep: str = "") -> str:

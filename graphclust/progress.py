@@ -3,7 +3,6 @@
 It also keeps the best that there is so far, for a caller who presses Ctrl-C.
 """
 
-import logging
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -11,11 +10,10 @@ from typing import Any
 
 from graphclust.checks import as_number
 from graphclust.compiled.runtime.loops import working_time
-from graphclust.errors import Interrupted
+from graphclust.errors import Interrupted, log
 from graphclust.progress_bar import ProgressLine, TqdmBar, visible_bar
 
 Listener = Callable[[str, int, int], None]
-log = logging.getLogger("graphclust")
 
 
 class Progress:
