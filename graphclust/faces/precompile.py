@@ -19,6 +19,7 @@ from graphclust.objective.objective import OBJECTIVES
 from graphclust.progress import Progress
 
 K = 5
+_OBJECTIVES: tuple[Any, ...] = tuple(OBJECTIVES)
 
 
 def compile_ahead(progress: Progress | None = None, into: str | None = None) -> str:
@@ -123,7 +124,7 @@ def _on_labels(graph: gc.Graph) -> None:
     labels = np.arange(graph.n_nodes) % K
     for measure in (gc.normalized_cut, gc.conductance, gc.modularity, gc.edge_cut, gc.kernel_k_means_cost):
         measure(graph, labels)
-    for objective in OBJECTIVES:
+    for objective in _OBJECTIVES:
         gc.move_nodes(graph, labels, objective=objective)
         gc.refine_partition(graph, labels, objective=objective, rng=0)
         gc.merge_clusters(graph, K, objective=objective)
@@ -133,7 +134,7 @@ _ON_GRAPHS: list[Callable[[gc.Graph], object]] = [
     *(
         partial(gc.coreset_sc, k=K, method=method, objective=objective, effort="high", rng=0)
         for method in ("multilevel", "two-step")
-        for objective in OBJECTIVES
+        for objective in _OBJECTIVES
     ),
     *(partial(gc.coreset_sc, k=K, method="paper", embedding=embedding, rng=0) for embedding in EMBEDDINGS),
     partial(gc.coreset_sc, k=K, method="two-step", sampling="parallel", rng=0),
@@ -160,7 +161,7 @@ _ON_POINTS: list[Callable[[Any], object]] = [
     partial(gc.minibatch_kmeans, k=K, batch_size=100, max_iter=3, rng=0),
     partial(gc.nested_minibatch_kmeans, k=K, batch_size=100, rng=0),
     partial(gc.distance_seeding, k=K, n_candidates=3, rng=0),
-    lambda X: gc.block_sums(X, gc.kmeans(X, K, init="greedy", rng=0).centroids),
+    lambda X: gc.block_sums(X, gc.kmeans(X, K, init="greedy k-means++", rng=0).centroids),
 ]
 
 _ON_DENSE_POINTS: list[Callable[[Any], object]] = [

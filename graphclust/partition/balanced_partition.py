@@ -99,7 +99,7 @@ def balanced_partition(
     size = as_sizes(G, graph, node_weight)
     remarks = [said for said in graph.remarks if "isolated node" not in said]
     question_share(size, k, max_imbalance)
-    most = most_of_equal_parts(size[order], k, max_imbalance)
+    most = most_of_equal_parts(size[order], k, min(max_imbalance, float(k)))  # which is no bound
     _refuse_heavy_nodes(size, k, most, max_imbalance)
     parameters: dict[str, Any] = {"max_imbalance": max_imbalance, "effort": effort}
     if (said := weights_in_words(node_weight, graph)) is not None:

@@ -65,8 +65,8 @@ def estimate_memory(
         return bytes_for_graph(as_graph(G), k, method, coreset_size)
     if len(G) != 2:
         raise ParameterError(f"G={G!r} has {len(G)} numbers, expected (n_nodes, n_entries), or a graph")
-    n_nodes = as_whole_number(G[0], "G[0]", at_least=1)
-    n_entries = as_whole_number(G[1], "G[1]", at_least=0)
+    n_nodes = as_whole_number(G[0], "G[0]", at_least=1, at_most=2**31 - 1)
+    n_entries = as_whole_number(G[1], "G[1]", at_least=0, at_most=2**62)
     alike = np.array([n_entries / n_nodes]), np.array([n_nodes])
     return _bytes_of_method(n_nodes, n_entries, lambda: alike, k, method, coreset_size)
 

@@ -14,7 +14,7 @@ from graphclust.coreset.sampling import SAMPLINGS, SECOND_TERMS
 from graphclust.errors import ParameterError
 from graphclust.literals import Method
 from graphclust.objective.kernel import LOOP_POLICIES
-from graphclust.objective.objective import OBJECTIVES
+from graphclust.objective.objective import OBJECTIVES, as_resolution
 
 BOUNDS = ("min_size", "max_size", "max_imbalance")
 METHODS = ("auto", "multilevel", "two-step", "paper")
@@ -44,7 +44,7 @@ def plain_number(value: Any) -> Any:
 
 
 def _as_resolution(value: Any, name: str) -> float | str:
-    return value if isinstance(value, str) else as_number(value, name, above=0.0)
+    return value if isinstance(value, str) else as_resolution(value, name)
 
 
 def _as_bound(value: Any, name: str) -> Any:

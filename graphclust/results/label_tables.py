@@ -53,7 +53,7 @@ def read_label_table(path: str, kind: str) -> tuple[list[Any], np.ndarray]:
     elif len(rows) == 1 and not _WHOLE.fullmatch(rows[0][2]):
         line, node, label = rows[0]
         raise GraphFormatError(
-            f"holds one row, {node!r} and {label!r}, which may name the columns; put a row of 'node' and 'cluster' first",
+            f"holds one row, {node!r} and {label!r}, which may name columns; put 'node' and 'cluster' in a row above",
             path, line,
         )  # fmt: skip
     return as_numbers([node for _, node, _ in rows]), _labels_of(rows, path)
@@ -118,7 +118,7 @@ def _tab_rows(path: str) -> Iterator[Row]:
                     f"{quote(text)!r} has {amount(len(columns), 'column')}, expected two: a node, a tab and a label",
                     path, line,
                 )  # fmt: skip
-            yield line, *columns
+            yield line, columns[0], columns[1]
 
 
 def _comma_rows(path: str) -> Iterator[Row]:

@@ -146,7 +146,7 @@ def minibatch_kmeans(
     points = as_points_to_cluster(X)
     k = as_cluster_count(k, points.n)
     weights = as_point_weights(sample_weight, points)
-    batch_size = as_whole_number(batch_size, "batch_size", at_least=1)
+    batch_size = as_whole_number(batch_size, "batch_size", at_least=1, at_most=2**31 - 1)
     max_iter = as_whole_number(max_iter, "max_iter", at_least=1)
     tol = as_number(tol, "tol", at_least=0.0)
     patience = max_iter if patience is None else as_whole_number(patience, "patience", at_least=1)
