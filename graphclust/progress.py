@@ -10,9 +10,11 @@ from typing import Any
 
 from graphclust.checks import as_number
 from graphclust.compiled.runtime.loops import working_time
-from graphclust.errors import Interrupted, log
+from graphclust.errors import Interrupted, ResourceLimitError, in_mebibytes, log
+from graphclust.io.container_limits import container_memory, resident_bytes
 from graphclust.progress_bar import ProgressLine, TqdmBar, visible_bar
 
+LARGE, SAFE = 1 << 19, 0.9  # entries of a graph whose levels are watched; of the memory that is left
 Listener = Callable[[str, int, int], None]
 
 
@@ -54,6 +56,7 @@ class Progress:
         self._deadline = float("inf")
         self._reads: list[tuple[str, int]] = []  # appended to, by several threads: sums would get lost between them
         self._watched: object = None
+        self._most_resident: float = float("inf")  # bytes
         self._stage = ""
         self._best: Callable[[], Any] | None = None
         self._made_whole: list[Callable[[Any], Any] | None] = []  # outermost first
@@ -76,8 +79,13 @@ class Progress:
             log.info("%s: %.3f s", name, seconds)
 
     def watch(self, graph: object) -> None:
-        """From now on `reads` counts the entries that are read of this graph, and of no other."""
+        """From now on `reads` counts the entries that are read of this graph, and of no other.
+
+        Where it is large and a control group has a limit, each step looks whether the process is about to be killed.
+        """
         self._watched = graph
+        left = container_memory() if getattr(graph, "n_entries", 0) > LARGE else None
+        self._most_resident = float("inf") if left is None else resident_bytes() + SAFE * left
 
     def reads(self, graph: object, n_entries: int) -> None:
         """Say that so many entries of the rows of a graph are read in the running stage."""
@@ -93,7 +101,15 @@ class Progress:
         return sums
 
     def step(self, done: int, total: int) -> None:
-        """Say that `done` of `total` units of the running stage are finished."""
+        """Say that `done` of `total` units of the running stage are finished.
+
+        Raises ResourceLimitError where nearly all memory that there was when the work began is taken.
+        """
+        if self._most_resident < resident_bytes():
+            raise ResourceLimitError(
+                f"nearly all memory of the container is taken in the stage {self._stage!r}, by this process "
+                f"{in_mebibytes(resident_bytes())}; give it more, or cluster from a store, by open_store"
+            )
         if self.listener is not None:
             self.listener(self._stage, done, total)
 

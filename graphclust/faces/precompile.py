@@ -86,10 +86,11 @@ def _examples() -> Iterator[Callable[[], object]]:
 
 
 def _graph(weighted: bool) -> gc.Graph:
-    """Blocks, a crumb, a node alone and a loop."""
+    """Blocks, a crumb, a node alone, a loop, and a clique that bounds on sizes cut through."""
     matrix = gc.planted_partition(K, 400, 12, 2, rng=0).graph.to_scipy().tolil()
-    matrix.resize((2_004, 2_004))
+    matrix.resize((2_034, 2_034))
     matrix[2_000, 2_001] = matrix[2_001, 2_000] = matrix[5, 5] = 1
+    matrix[2_004:, 2_004:] = 1 - np.eye(30)
     matrix = matrix.tocsr()
     return gc.as_graph(matrix * 1.5 if weighted else matrix)
 
@@ -111,9 +112,11 @@ def _on_result(graph: gc.Graph) -> None:
     """What is asked of a clustering."""
     clustering = gc.coreset_sc(graph, K, rng=0)
     clustering.predict({"new": [5, 6]})
-    clustering.update(added=[(0, 900, 2.0), (7, "new", 1.0)], removed=[(0, int(graph.indices[0]))], rng=0)
+    clustering.update(added=[(0, 900)], removed=[(0, int(graph.indices[0]))], rng=0)
+    clustering.update(added=[(0, 900, 2.0)], rng=0)
     gc.certainty(clustering, n_repeats=2, rng=0)
-    gc.quotient_graph(graph, clustering.labels)
+    members = np.flatnonzero(clustering.labels >= 0)
+    gc.quotient_graph(graph.subgraph(members), clustering.labels[members])
     gc.graph_facts(graph)
     gc.report_page(clustering)
 
@@ -181,6 +184,7 @@ def _by_blocks(weighted: bool) -> None:
         gc.coreset_sc(graph, K, method=method, rng=0)
     gc.communities(graph, max_size=1_000, effort="low", rng=0)
     gc.balanced_partition(graph, K, effort="low", rng=0)
+    gc.cluster_path(graph, [K], rng=0)
     with tempfile.TemporaryDirectory() as folder:
         gc.coreset_sc(gc.save_store(f"{folder}/graph.store", graph), K, rng=0)
         gc.planted_store(f"{folder}/planted.store", 4, 25, inside_degree=6, outside_degree=2, rng=0)

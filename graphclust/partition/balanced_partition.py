@@ -25,6 +25,7 @@ from graphclust.graph.container import Graph, GraphLike
 from graphclust.graph.node_order import in_order, in_rows, listing_order, node_order
 from graphclust.literals import Effort
 from graphclust.objective.objective import weigh
+from graphclust.partition.memory_estimate import check_memory
 from graphclust.partition.options import graph_settings
 from graphclust.progress import ProgressLike, as_progress
 from graphclust.results.clustering import Clustering
@@ -93,6 +94,7 @@ def balanced_partition(
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", ISOLATED_ALONE, GraphWarning)
         graph = graph_to_cluster(G, k, weight, symmetrize, progress)
+    check_memory(graph)
     order = node_order(graph)
     ordered = in_order(graph, order)
     progress.watch(ordered)

@@ -28,6 +28,7 @@ from graphclust.graph.node_order import in_order, listing_order, node_order
 from graphclust.literals import Components, Effort, PlainObjective
 from graphclust.objective.objective import OBJECTIVES, PLAIN_OBJECTIVES, WeighedGraph, as_resolution, weigh
 from graphclust.partition.components import nodes_to_partition
+from graphclust.partition.memory_estimate import check_memory
 from graphclust.partition.options import graph_settings, plain_number
 from graphclust.progress import Progress, ProgressLike, as_progress
 from graphclust.results.clustering import Clustering
@@ -99,6 +100,7 @@ def communities(
     components = as_choice(components, "components", COMPONENTS)
     (rng, seed), progress = as_seeded(rng), as_progress(progress, time_budget)
     graph = graph_to_cluster(G, 1, weight, symmetrize, progress)
+    check_memory(graph)
     order = node_order(graph)
     ordered = in_order(graph, order)
     progress.watch(ordered)

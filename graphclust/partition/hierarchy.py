@@ -21,6 +21,7 @@ from graphclust.graph.node_order import in_order, node_names, node_order
 from graphclust.literals import Effort, PlainObjective
 from graphclust.objective.objective import PLAIN_OBJECTIVES, WeighedGraph, as_resolution, weigh
 from graphclust.partition.communities import goal_at
+from graphclust.partition.memory_estimate import check_memory
 from graphclust.partition.options import graph_settings, plain_number
 from graphclust.progress import Progress, ProgressLike, as_progress
 from graphclust.results.from_labels import graph_to_cluster
@@ -97,6 +98,7 @@ def hierarchy(
     levels = None if levels is None else as_whole_number(levels, "levels", at_least=1)
     (rng, seed), progress = as_seeded(rng), as_progress(progress, None)
     graph = graph_to_cluster(G, 1, weight, symmetrize, progress)
+    check_memory(graph)
     is_bounded = (max_size, min_size) != (None, None)
     sizes = Sizes(as_sizes(G, graph, node_weight if is_bounded or node_weight is not None else 1.0), least, most)
     refuse_heavy_nodes(graph, sizes)
