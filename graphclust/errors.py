@@ -124,13 +124,16 @@ def derive_from_scikit_learns() -> None:
 
 
 def warn_caller(message: str, category: type[Warning]) -> None:
-    """Warn at the line outside this package from which it was called, and in the log."""
+    """Warn at the line outside this package from which it was called, and in the log unless a filter ignores it."""
     derive_from_scikit_learns()
     depth, frame = 1, sys._getframe(0)
     while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith("graphclust."):
         depth, frame = depth + 1, frame.f_back
     sentence = escape_controls(message, keep="\n\t")
-    log.warning(sentence)
+    matching = (action for action, text, kind, *_ in warnings.filters if issubclass(category, kind) and (
+        text is None or text.match(sentence)))  # fmt: skip
+    if next(matching, "default") != "ignore":
+        log.warning(sentence)
     warnings.warn(sentence, category, stacklevel=depth)
 
 

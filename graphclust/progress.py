@@ -122,6 +122,7 @@ class Progress:
         """A Progress for a part of the work, with its own seconds and the same listener and deadline."""
         other = Progress(self.listener)
         other.time_budget, other._deadline = self.time_budget, self._deadline
+        other._most_resident = self._most_resident
         return other
 
     @property

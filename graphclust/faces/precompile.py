@@ -182,7 +182,7 @@ def _by_blocks(weighted: bool) -> None:
     graph = gc.as_graph(matrix * 1.5 if weighted else matrix)
     for method in ("multilevel", "two-step"):
         gc.coreset_sc(graph, K, method=method, rng=0)
-    gc.communities(graph, max_size=1_000, effort="low", rng=0)
+    gc.communities(graph, max_size=5, rng=0)
     gc.balanced_partition(graph, K, effort="low", rng=0)
     gc.cluster_path(graph, [K], rng=0)
     with tempfile.TemporaryDirectory() as folder:

@@ -7,9 +7,7 @@ from math import ceil
 import numpy as np
 
 from graphclust.checks import K_OF_GRAPH, as_choice, as_whole_number
-from graphclust.compiled.runtime.blocks import n_threads
 from graphclust.coreset.paper import default_size as published_size
-from graphclust.engine.contraction import ENTRIES_PER_BLOCK
 from graphclust.engine.engine import BUDGET
 from graphclust.engine.sequential_contraction import LANES, MOST_IN_A_TABLE, SAMPLED, STREAMED
 from graphclust.errors import ParameterError, ResourceLimitError, in_mebibytes
@@ -30,13 +28,12 @@ __all__ = ["estimate_memory"]
 TO_SAMPLE, AFTERWARDS = 76, 60
 # Bytes a node of the levels of a graph with clusters, two V-cycles at a time: 170 to 560 were measured on planted
 # partitions, LFR graphs and grids of 30,000 to a million nodes; up to 2,000 on random graphs, which have none.
-LEVELS = 400
+LEVELS = 350
 # A graph put in another order: hashes, places, degrees and loops of a node; copies of an entry, or one with a weight.
-TO_ORDER, ORDERED, ORDERED_WITH_WEIGHTS = 40, 24, 52
-LINK, COPIES = 12, 3  # an entry of a weighted graph, and how many of a coarser graph there are at a time
+TO_ORDER, ORDERED, ORDERED_WITH_WEIGHTS = 40, 20, 52
+LINK, COPIES = 12, 2  # an entry of a weighted graph, and how many of a coarser graph there are at a time
 ROWS = 2  # copies of the coreset's rows: by coreset node, and by neighbor
 OBJECTS = 1 << 17  # bytes of Python's objects and of arrays that do not grow with the graph
-RUN_OF_ROWS = 1 << 18  # entries of the coreset's rows that a thread links at a time
 AT_HAND = 1 << 24  # bytes that any process gets; to ask what there is takes longer than clustering a small graph
 TABLE_ENTRY = 8 * LANES + 28  # of a table of clusters, and what becomes of it
 SAMPLED_ENTRY, DIMENSION = 40, 40
@@ -123,21 +120,15 @@ def _bytes_of_coreset(
     visits = shares * coreset_entries
     n_links = min(float((counts * visits * np.minimum(visits, MOST_VISITORS)).sum()), size * size)
     links = COPIES * LINK * ceil(n_links) + ROWS * LINK * ceil(coreset_entries)
-    linking = _bytes_of_scratch(MOST_VISITORS * ceil(coreset_entries), MOST_VISITORS * RUN_OF_ROWS)
     regions = (REGIONS_PER_CLUSTER + 1) * k  # and what moves have taken off them
     if n_entries < STREAMED:
-        quotient = COPIES * LINK * min(regions * regions, n_entries) + _bytes_of_scratch(n_entries, ENTRIES_PER_BLOCK)
+        quotient = COPIES * LINK * min(regions * regions, n_entries)
     elif regions <= MOST_IN_A_TABLE:
         quotient = TABLE_ENTRY * regions * regions
     else:
         quotient = SAMPLED_ENTRY * SAMPLED
-    work = max(TO_SAMPLE * n_nodes, AFTERWARDS * n_nodes + max(links + linking, quotient))
+    work = max(TO_SAMPLE * n_nodes, AFTERWARDS * n_nodes + max(links, quotient))
     return _bytes_to_order(n_nodes, n_entries, weighted) + work
-
-
-def _bytes_of_scratch(n_entries: int, most: int) -> int:
-    """What threads write to before its length is known."""
-    return LINK * min(n_entries, n_threads() * most)
 
 
 def check_memory(
