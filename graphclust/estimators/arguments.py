@@ -14,7 +14,9 @@ from graphclust.graph.matrices import with_checked_arrays
 
 
 def as_rng(random_state: Any) -> np.random.Generator:
-    """A generator from None, a whole number >= 0, a RandomState, of which a number is drawn, or a Generator."""
+    """A generator from None, a whole number >= 0, a Generator, or a RandomState or numpy.random that draws a number."""
+    if random_state is np.random:  # as scikit-learn takes it
+        random_state = np.random.mtrand._rand
     if isinstance(random_state, np.random.RandomState):
         return np.random.default_rng(random_state.randint(np.iinfo(np.int32).max))
     if random_state is None or isinstance(random_state, np.random.Generator):
