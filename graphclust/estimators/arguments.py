@@ -11,6 +11,7 @@ from sklearn.utils.validation import validate_data
 
 from graphclust.checks import as_array, as_whole_number
 from graphclust.graph.matrices import with_checked_arrays
+from graphclust.progress import Listener
 
 
 def as_rng(random_state: Any) -> np.random.Generator:
@@ -27,6 +28,11 @@ def as_rng(random_state: Any) -> np.random.Generator:
         f"random_state={random_state!r} cannot be used, expected None, a whole number >= 0, a RandomState or a "
         "Generator"
     )
+
+
+def as_listener(verbose: Any) -> Listener | None:
+    """What prints each step of the work, where `verbose` asks for it."""
+    return (lambda stage, done, total: print(f"{stage or 'batches'}: {done} of {total}")) if verbose else None
 
 
 def as_n_clusters(n_clusters: Any, n_samples: int) -> int:

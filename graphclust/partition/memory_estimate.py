@@ -30,7 +30,7 @@ TO_SAMPLE, AFTERWARDS = 76, 60
 # partitions, LFR graphs and grids of 30,000 to a million nodes; up to 2,000 on random graphs, which have none.
 LEVELS = 350
 # A graph put in another order: hashes, places, degrees and loops of a node; copies of an entry, or one with a weight.
-TO_ORDER, ORDERED, ORDERED_WITH_WEIGHTS = 40, 20, 52
+TO_ORDER, ORDERED, ORDERED_WITH_WEIGHTS = 40, 23, 52
 LINK, COPIES = 12, 2  # an entry of a weighted graph, and how many of a coarser graph there are at a time
 ROWS = 2  # copies of the coreset's rows: by coreset node, and by neighbor
 OBJECTS = 1 << 17  # bytes of Python's objects and of arrays that do not grow with the graph

@@ -60,14 +60,14 @@ def test_the_estimate_is_near_the_truth():
     for line in ended.stdout.splitlines():
         *_, taken, estimate = json.loads(line)
         print(line, round(estimate / taken, 2))
-        assert taken / 1.4 < estimate < 1.4 * taken, line  # 1.3 but for what a thread more or less makes
+        assert taken / 1.4 < estimate < 1.4 * taken, line  # 1.3, and what was freed before and is used again
 
 
 def test_the_largest_graph_of_the_papers_fits_into_8_gigabytes_beside_its_file():
     friendster = 65_608_366, 3_612_134_270
     assert estimate_memory(friendster, 1000) == estimate_memory(friendster, 1000, method="two-step")
     assert estimate_memory(friendster, 1000, method="two-step") < 8e9 > estimate_memory(friendster, 10_000)
-    assert estimate_memory(friendster, 1000, method="multilevel") > 24e9
+    assert estimate_memory(friendster, 1000, method="multilevel") > 20e9
     assert estimate_memory((10_000, 10**6)) == estimate_memory((10_000, 10**6), 200, method="multilevel")
 
 
@@ -138,7 +138,9 @@ def test_counts_of_nodes_matter_and_not_only_of_entries():
 
 def test_work_that_takes_more_than_was_estimated_stops_before_it_is_killed(monkeypatch):
     graph = planted_partition(30, 1000, 18, 4, rng=1).graph
-    monkeypatch.setattr("graphclust.progress.container_memory", lambda: 1 << 20)
+    resident = iter([0])
+    monkeypatch.setattr("graphclust.progress.container_memory", lambda: 1 << 30)
+    monkeypatch.setattr("graphclust.progress.resident_bytes", lambda: next(resident, 1 << 40))
     with pytest.raises(
         ResourceLimitError, match="nearly all memory of the container is taken in the stage 'partition'"
     ):

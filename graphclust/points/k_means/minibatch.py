@@ -93,6 +93,16 @@ class MiniBatch:
             self.centroids = np.vstack([self.centroids, points.rows(np.array([drawn]))])
             self.counts = np.append(self.counts, 0.0)
 
+    def occupy(self, points: Points, weights: np.ndarray, k: int) -> None:
+        """Replace centroids that no point is nearest to, until k have some or each point lies on a centroid."""
+        for _ in range(k):
+            labels = assign_once(points, np.ascontiguousarray(self.centroids, dtype=points.dtype))
+            occupied = np.bincount(labels, weights, minlength=len(self.centroids)) > 0.0
+            self.centroids, self.counts = self.centroids[occupied], self.counts[occupied]
+            if len(self.centroids) == k:
+                break
+            self.add_centroids(points, weights, k)
+
     def _move_starved(self, points: Points, costs: np.ndarray) -> None:
         least = self.starved * self.counts.mean()
         starved = np.flatnonzero(self.counts < least)[: np.count_nonzero(costs)]
@@ -109,7 +119,7 @@ def minibatch_kmeans(
     sample_weight: npt.ArrayLike | None = None,
     init: Any = "k-means++",
     batch_size: int = 1024,
-    rate: str = "count",
+    rate: str = "sqrt",
     starved: float = 0.01,
     max_iter: int = 1000,
     tol: float = 0.0,
@@ -181,6 +191,7 @@ def minibatch_kmeans(
             progress.step(len(history), max_iter)
             if before is not None and ((model.centroids - before) ** 2).sum() <= least:
                 break
+    model.occupy(points, weights, k)
     result = so_far()
     warn_if_fewer(len(result.centroids), k)
     return result
