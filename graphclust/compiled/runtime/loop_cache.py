@@ -66,6 +66,10 @@ def _version(package: str) -> str:
         return str(__import__(package).__version__)
 
 
+class NotCompiledError(RuntimeError):
+    """A loop is not there, and the environment forbids to compile it."""
+
+
 class _Override:
     root: str | None = None
 
@@ -87,6 +91,7 @@ def root_to_keep() -> str | None:
 
 
 def _roots_to_keep() -> Iterator[str]:
+    """Where loops may be kept, the best place first."""
     if _Override.root is not None:
         yield _Override.root
         return
@@ -185,7 +190,7 @@ class LoopCache:
     def load_overload(self, signature: Any, target: Any) -> Any:
         """The compiled loop for these types, or None where there is no sound file of it: then numba compiles.
 
-        Raises RuntimeError instead of None where the environment has GRAPHCLUST_NO_COMPILE=1.
+        Raises NotCompiledError instead of None where the environment has GRAPHCLUST_NO_COMPILE=1.
         """
         target.refresh()
         made_for = target.codegen().magic_tuple()
@@ -198,7 +203,7 @@ class LoopCache:
                     with contextlib.suppress(Exception):  # whatever LLVM makes of another's code
                         return _rebuild(target, found)
         if os.environ.get(FORBIDDEN, "0") not in ("", "0"):
-            raise RuntimeError(
+            raise NotCompiledError(
                 f"the loop {self._name} is not compiled for {signature}, and {FORBIDDEN} is set; run "
                 f"`graphclust compile` with this version of the package first, or unset {FORBIDDEN}"
             )
