@@ -16,7 +16,7 @@ if [ -n "$closed" ]; then
   hold=$(mktemp -d) && mount --bind "$base" "$hold" && mount -t tmpfs -o mode=755 tmpfs "$closed" &&
   mkdir -p "$base" && mount --move "$hold" "$base" && rmdir "$hold"
 fi
-mount -o remount,ro,bind / && cd / && exec setpriv --reuid {NOBODY} --regid {NOBODY} --clear-groups "$@"
+mount -o remount,ro,bind / && cd "$PYTHONPATH" && exec setpriv --reuid {NOBODY} --regid {NOBODY} --clear-groups "$@"
 """
 
 

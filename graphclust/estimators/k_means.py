@@ -73,6 +73,7 @@ class KMeans(CentroidModel):
         self.algorithm = algorithm
 
     def _cluster(self, X: Any, k: int, weights: np.ndarray, rng: np.random.Generator) -> KMeansResult:
+        """The best of the runs."""
         as_choice(self.algorithm, "algorithm", ALGORITHMS)
         runs = n_runs(self.n_init, self.init)
         found: list[KMeansResult] = []
