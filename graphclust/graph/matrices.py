@@ -181,7 +181,7 @@ def remark_on_duplicates(n_duplicates: int, pattern: bool) -> str:
 
 def remark_on_isolated(n_isolated: int) -> str:
     """What is said of nodes without edges."""
-    return f"{amount(n_isolated, 'isolated node has', 'isolated nodes have')} no edge: by themselves, or -1 where k is given"
+    return f"{amount(n_isolated, 'isolated node has', 'isolated nodes have')} no edge: alone, or -1 where k is given"
 
 
 def scipy_csr(indptr, indices, weights, n: int, copy: bool = False) -> sparse.csr_array:

@@ -39,7 +39,7 @@ NO_SUGGESTION = (
     "max_imbalance=0.1) takes the number that the graph shows"
 )
 # The warning, where the gate has nothing else to say: here isolated nodes have parts as all others.
-ISOLATED_ALONE = r"(?:(?s:.*): )?[\d,]+ isolated nodes? ha(s|ve) no edge: by themselves, or -1 where k is given$"
+ISOLATED_ALONE = r"(?:(?s:.*): )?[\d,]+ isolated nodes? ha(s|ve) no edge: alone, or -1 where k is given$"
 
 
 def balanced_partition(
