@@ -59,3 +59,10 @@ def test_extremes_within_range_change_no_result():
         gc.coreset_sc(BARBELL, 2, rng=0).predict(links).tolist()
         == gc.coreset_sc(BARBELL, 2, rng=0).labels[[0, 9]].tolist()
     )
+
+
+def test_nodes_may_weigh_nothing_in_equal_parts():
+    grid = nx.grid_2d_graph(10, 10)
+    weights = np.where(np.arange(100) % 3 == 0, 0.0, 1.0)
+    parts = gc.balanced_partition(grid, 4, node_weight=weights, rng=0)
+    assert np.bincount(parts.labels, weights).max() <= np.ceil(1.03 * weights.sum() / 4)

@@ -62,7 +62,7 @@ def balanced_partition(
     k : number of parts, 1 <= k <= n_nodes; every part has a node. None is refused: a small edge cut suggests none.
     max_imbalance : >= 0. No part holds more than (1 + max_imbalance) times the average one, rounded up: 0.03 is three
         per cent, as METIS's ufactor=30 and KaHIP's imbalance of 3. A GraphWarning questions more than 1.
-    node_weight : of each node, > 0, which that bound then counts: an array of shape (n_nodes,), a mapping or a pandas
+    node_weight : of each node, >= 0, which that bound then counts: an array of shape (n_nodes,), a mapping or a pandas
         Series by the nodes' names, or the name of a node attribute of a networkx.Graph or igraph.Graph. By default each
         node weighs what its METIS file says, else 1.
     effort : "low", "normal" (default), which takes two to three times as long, or "high", which takes several times as
@@ -98,7 +98,7 @@ def balanced_partition(
     order = node_order(graph)
     ordered = in_order(graph, order)
     progress.watch(ordered)
-    size = as_sizes(G, graph, node_weight)
+    size = as_sizes(G, graph, node_weight, may_be_zero=True)
     remarks = [said for said in graph.remarks if "isolated node" not in said]
     question_share(size, k, max_imbalance)
     most = most_of_equal_parts(size[order], k, min(max_imbalance, float(k)))  # which is no bound

@@ -399,6 +399,7 @@ def test_names_of_one_kind_have_the_order_that_they_have_among_others(names):
     assert order_of_names(names).tolist() == [place for place in among.tolist() if place < len(names)]
 
 
+@pytest.mark.filterwarnings("ignore:Note. conversions")
 def test_a_given_partition_is_improved_alike_from_call_to_call():
     graph = nx.random_regular_graph(4, 60, seed=1)
     halves = [set(range(30)), set(range(30, 60))]
