@@ -211,7 +211,8 @@ def coreset_sc(
     asked = graph_settings(weight, symmetrize, time_budget)
     if is_bounded and (said := weights_in_words(node_weight, graph)) is not None:
         asked["node_weight"] = said
-    check_memory(graph, k, method, options["coreset_size"], memory_limit)
+    remedy = "pass a larger memory_limit, a smaller coreset_size or another method"
+    check_memory(graph, k, method, options["coreset_size"], memory_limit, remedy)
     as_it_is = method == "paper" or options["sampling"] == "parallel"  # these read rows of a store as they lie
     order = np.arange(graph.n_nodes) if as_it_is else node_order(graph)
     ordered, plan = in_order(graph, order), None

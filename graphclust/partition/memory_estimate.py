@@ -137,6 +137,7 @@ def check_memory(
     method: str = "multilevel",
     coreset_size: int | None = None,
     memory_limit: int | None = None,
+    remedy: str = 'free some, or cluster from a store: coreset_sc(open_store(path), k, method="two-step")',
 ) -> None:
     """Refuse work that takes more memory than is allowed, or than is left."""
     estimate = bytes_for_graph(graph, k, method, coreset_size)
@@ -144,9 +145,8 @@ def check_memory(
         return
     limit = available_bytes() if memory_limit is None else memory_limit
     if estimate > limit:
-        source, remedy = ("there is", "free some") if memory_limit is None else ("memory_limit is", "pass a larger one")
+        source = "there is" if memory_limit is None else "memory_limit is"
         raise ResourceLimitError(
             f"method {method!r} needs about {in_mebibytes(estimate)} beside the graph of {graph.n_nodes} nodes and "
-            f"{graph.n_entries} entries, but {source} {in_mebibytes(limit)}; {remedy}, or cluster from a store, by "
-            'coreset_sc(open_store(path), k, method="two-step")'
+            f"{graph.n_entries} entries, but {source} {in_mebibytes(limit)}; {remedy}"
         )
