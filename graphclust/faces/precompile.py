@@ -184,7 +184,7 @@ def _by_blocks(weighted: bool) -> None:
         gc.coreset_sc(graph, K, method=method, rng=0)
     gc.communities(graph, max_size=5, rng=0)
     gc.balanced_partition(graph, K, effort="low", rng=0)
-    gc.cluster_path(graph, [K], rng=0)
+    gc.merge_clusters(graph, K)
     with tempfile.TemporaryDirectory() as folder:
         gc.coreset_sc(gc.save_store(f"{folder}/graph.store", graph), K, rng=0)
         gc.planted_store(f"{folder}/planted.store", 4, 25, inside_degree=6, outside_degree=2, rng=0)
