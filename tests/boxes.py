@@ -22,7 +22,7 @@ mount -o remount,ro,bind / && cd "$PYTHONPATH" && exec setpriv --reuid {NOBODY} 
 
 def run_boxed(*command: str, package: pathlib.Path, given: str = "", **environment: str) -> subprocess.CompletedProcess:
     """Run Python with a package as a user without a name, a home or a folder to write to; skip where none can be."""
-    open_to_all(package)  # pytest closes the folder of its folders whenever it starts
+    open_to_all(package)  # pytest closes its folders whenever it starts
     base = pathlib.Path(sys.base_prefix)
     closed = next((str(part) for part in reversed(base.parents) if not part.stat().st_mode & 0o001), "")
     box = ["unshare", "--mount", "sh", "-c", BOX, "sh", closed, str(base)]

@@ -6,6 +6,8 @@ import re
 import shutil
 import subprocess
 import sys
+import tempfile
+from collections.abc import Iterator
 
 import pytest
 from boxes import open_to_all, run_boxed
@@ -22,9 +24,12 @@ COMMAND = re.compile(r"^docker run --rm (?P<options>.*?)graphclust (?P<words>.*?
 
 
 @pytest.fixture(scope="module")
-def image(tmp_path_factory) -> pathlib.Path:
-    """A folder with the package and its loops, as the page builds an image; nobody but root can write to it."""
-    folder = tmp_path_factory.mktemp("image")
+def image() -> Iterator[pathlib.Path]:
+    """A folder with the package and its loops, as the page builds an image; nobody but root can write to it.
+
+    Not one of pytest's, which closes its folders to others whenever it is started, in another process too.
+    """
+    folder = pathlib.Path(tempfile.mkdtemp(prefix="graphclust-image-"))
     open_to_all(folder)
     shutil.copytree(PACKAGE, folder / "graphclust", ignore=shutil.ignore_patterns("__pycache__"))
     (into,) = re.findall(r"graphclust compile --into (\S+)$", PAGE.read_text(), re.MULTILINE)
@@ -34,7 +39,8 @@ def image(tmp_path_factory) -> pathlib.Path:
     )  # fmt: skip
     assert f"export GRAPHCLUST_LOOPS={into}\n" in PAGE.read_text()
     shutil.move(str(folder) + into, folder / "loops")
-    return folder
+    yield folder
+    shutil.rmtree(folder)
 
 
 @pytest.mark.parametrize("without", ["nothing compiled", "loops compiled ahead"])

@@ -121,7 +121,7 @@ def folders_to_read(room: str) -> list[str]:
     if _Override.root is None:
         roots += [named and os.path.abspath(named) for named in (os.environ.get(NAMED), str(CARRIED))]
     folders = ((root, os.path.join(root, fingerprint(), room)) for root in roots if root)
-    return [folder for root, folder in folders if os.path.isdir(folder) and _is_trusted(folder, root)]
+    return [folder for root, folder in folders if os.access(folder, os.R_OK | os.X_OK) and _is_trusted(folder, root)]
 
 
 def are_at_hand(path: str) -> bool:
