@@ -4,6 +4,7 @@ Each also derives from the built-in class a caller would expect, so that `except
 the argument, the value seen, what was expected and what to do. A wrong *type* is a plain `TypeError`.
 """
 
+import logging
 import sys
 import warnings
 from typing import Any
@@ -25,6 +26,9 @@ __all__ = [
     "ResourceLimitError",
     "UnsafeArchiveError",
 ]
+
+log = logging.getLogger("graphclust")
+log.addHandler(logging.NullHandler())  # where nobody asks for the log a warning is shown once, by Python's warnings
 
 
 class GraphClustError(Exception):
@@ -122,12 +126,17 @@ def derive_from_scikit_learns() -> None:
 
 
 def warn_caller(message: str, category: type[Warning]) -> None:
-    """Warn at the line outside this package from which it was called."""
+    """Warn at the line outside this package from which it was called, and in the log unless a filter ignores it."""
     derive_from_scikit_learns()
     depth, frame = 1, sys._getframe(0)
     while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith("graphclust."):
         depth, frame = depth + 1, frame.f_back
-    warnings.warn(for_people(message), category, stacklevel=depth)
+    sentence = for_people(message)
+    matching = (action for action, text, kind, *_ in warnings.filters if issubclass(category, kind) and (
+        text is None or text.match(sentence)))  # fmt: skip
+    if next(matching, "default") != "ignore":
+        log.warning(sentence)
+    warnings.warn(sentence, category, stacklevel=depth)
 
 
 def for_people(message: str) -> str:

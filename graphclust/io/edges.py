@@ -16,7 +16,7 @@ from graphclust.errors import GraphFormatError, GraphValidationError, ResourceLi
 from graphclust.graph.container import Graph
 from graphclust.graph.from_csr import graph_of_checked_rows
 from graphclust.graph.matrices import all_ones, remark_on_isolated
-from graphclust.io.container_limits import container_memory
+from graphclust.io.container_limits import available_bytes
 from graphclust.io.text.byte_source import BLOCK, HEAD
 from graphclust.io.text.edge_sorting import (
     JOIN,
@@ -252,19 +252,3 @@ def bytes_to_load(n_nodes: int, n_lines: int, n_entries: int, weighted: bool, n_
     second_sort = (8 + 2 * weight) * n_lines + 32 * n_nodes
     writing = (4 + weight) * (n_lines + n_entries) + 40 * n_nodes
     return max(reading, first_sort, second_sort, writing) + HEAD
-
-
-def available_bytes() -> int:
-    """Memory that this process may have at most: the machine's, or a limit of its container or of its own."""
-    import os
-
-    available = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") if hasattr(os, "sysconf") else 2**63
-    limits = [container_memory()]
-    try:
-        import resource
-
-        soft = resource.getrlimit(resource.RLIMIT_AS)[0]
-        limits.append(None if soft == resource.RLIM_INFINITY else soft)
-    except ImportError:
-        pass
-    return min([available, *(limit for limit in limits if limit is not None)])

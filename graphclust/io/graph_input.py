@@ -20,6 +20,7 @@ from graphclust.errors import GraphClustError, GraphValidationError, GraphWarnin
 from graphclust.graph.container import Graph, GraphLike
 from graphclust.graph.from_csr import graph_from_csr
 from graphclust.graph.matrices import (
+    ROUND_OFF,
     SYMMETRY_TOLERANCE,
     all_ones,
     as_csr,
@@ -138,8 +139,9 @@ def as_graph(G: GraphLike, *, weight: str | None = "weight", symmetrize: str | N
     n_isolated = int(graph.isolated.sum())
     if n_isolated:
         remarks = (*remarks, remark_on_isolated(n_isolated))
-    if remarks:
-        warn_caller("; ".join(remarks), GraphWarning)
+    told = [remark for remark in remarks if ROUND_OFF not in remark]  # which is no news of a kernel's matrix
+    if told:
+        warn_caller("; ".join(told), GraphWarning)
     if weight == "weight" and (hasattr(G, "es") or hasattr(G, "adjacency")):
         remarks = (*remarks, *_unused_numbers(G))  # no fault of the graph, so without a warning
     return graph if remarks == graph.remarks else replace(graph, remarks=remarks)

@@ -277,7 +277,12 @@ class _Columns:
 
 def _numbers(values: np.ndarray) -> np.ndarray:
     """Numbers that came as objects, as tables with missing values hold them, as an array of numbers."""
-    return values.astype(np.float64) if values.dtype.kind == "O" and all(map(_is_number, values)) else values
+    if values.dtype.kind != "O" or not all(map(_is_number, values)):
+        return values
+    try:
+        return values.astype(np.float64)
+    except OverflowError:
+        raise GraphValidationError("a weight is a whole number that no float64 holds, expected weights") from None
 
 
 def _is_number(value: Any) -> bool:

@@ -169,3 +169,14 @@ def test_what_has_no_rows_of_neighbors_is_refused():
     for indices in (MATRIX, 5, [1, 2], [[0.5]]):
         with pytest.raises(gc.GraphValidationError, match="expected whole numbers, shape"):
             gc.graph_from_neighbors(indices)
+
+
+@pytest.mark.parametrize("layout", ["csr", "csc", "coo", "bsr"])
+def test_unsigned_indices_are_indices(layout):
+    for kind in (np.uint8, np.uint32, np.uint64):
+        matrix = MATRIX.asformat(layout).copy()
+        if layout == "coo":
+            matrix.coords = tuple(places.astype(kind) for places in matrix.coords)
+        else:
+            matrix.indices, matrix.indptr = matrix.indices.astype(kind), matrix.indptr.astype(np.uint32)
+        assert (gc.as_graph(matrix).to_scipy() != MATRIX).nnz == 0

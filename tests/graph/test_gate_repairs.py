@@ -93,7 +93,8 @@ def test_rounding_differences_between_both_directions_become_their_mean():
 def test_isolated_nodes_are_counted(name):
     graph, remarks = remarks_of(make(name))
     n = graph.isolated.sum()
-    assert remarks == (f"{n} isolated node{'s have' if n > 1 else ' has'} no edge: label -1 where k is given",)
+    said = "nodes have" if n > 1 else "node has"
+    assert remarks == (f"{n} isolated {said} no edge: alone, or -1 where k is given",)
 
 
 def test_all_remarks_come_in_one_warning():

@@ -397,3 +397,11 @@ def test_louvain_is_fifty_times_as_fast_and_a_hundred_times_once_converted():
 def test_names_of_one_kind_have_the_order_that_they_have_among_others(names):
     among = order_of_names([*names, (1, 2)])
     assert order_of_names(names).tolist() == [place for place in among.tolist() if place < len(names)]
+
+
+@pytest.mark.filterwarnings("ignore:Note. conversions")
+def test_a_given_partition_is_improved_alike_from_call_to_call():
+    graph = nx.random_regular_graph(4, 60, seed=1)
+    halves = [set(range(30)), set(range(30, 60))]
+    found = [nx.community.kernighan_lin_bisection(graph, halves, **OURS) for _ in range(4)]
+    assert all(one == found[0] for one in found)

@@ -34,7 +34,7 @@ def test_k_may_be_any_kind_of_whole_number():
     [
         ({"coreset_size": 1}, ParameterError, "coreset_size=1"),
         ({"coreset_size": 0}, ParameterError, "coreset_size=0"),
-        ({"coreset_size": 0.5}, TypeError, "coreset_size=0.5"),
+        ({"coreset_size": 1.5}, ParameterError, "coreset_size=1.5"),
         ({"oversampling": -1}, ParameterError, "oversampling=-1"),
         ({"oversampling": float("nan")}, ParameterError, "oversampling=nan"),
         ({"shift": -1}, ParameterError, "shift=-1"),

@@ -11,7 +11,8 @@ import numpy as np
 
 from graphclust.errors import GraphFormatError, GraphValidationError, ResourceLimitError, amount
 from graphclust.io.columns import plain_name, weight_among
-from graphclust.io.edges import Edges, available_bytes
+from graphclust.io.container_limits import available_bytes
+from graphclust.io.edges import Edges
 from graphclust.io.formats import node_link, pajek
 from graphclust.io.formats.gexf import read_gexf
 from graphclust.io.formats.gml import read_gml

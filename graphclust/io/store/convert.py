@@ -30,7 +30,8 @@ from graphclust.graph.container import NO_WEIGHTS, Graph
 from graphclust.graph.from_csr import check_degrees
 from graphclust.graph.matrices import remark_on_isolated
 from graphclust.io.columns import Column, as_columns
-from graphclust.io.edges import EdgeCounts, Edges, allowed_bytes, apply_policies, available_bytes
+from graphclust.io.container_limits import available_bytes
+from graphclust.io.edges import EdgeCounts, Edges, allowed_bytes, apply_policies
 from graphclust.io.formats.matrix_archive import is_matrix_archive
 from graphclust.io.formats.whole_files import whole_format
 from graphclust.io.load import ID_TYPE, MISSING, check_format, load_graph

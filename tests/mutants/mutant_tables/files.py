@@ -219,13 +219,6 @@ MUTANTS = [
         ["test_names_of_other_programs_stay_as_they_are"],
     ),
     (
-        "the-first-tab-parts-a-name",
-        "results/label_tables.py",
-        'row.rpartition("\\t")',
-        'row.partition("\\t")',
-        ["test_names_of_other_programs_stay_as_they_are"],
-    ),
-    (
         "loops-of-igraph-twice",
         "graph/other_libraries.py",
         "once = ends[0] != ends[1]",
