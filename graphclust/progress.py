@@ -105,7 +105,7 @@ class Progress:
 
         Raises ResourceLimitError where nearly all memory that there was when the work began is taken.
         """
-        if self._most_resident < resident_bytes():
+        if self._most_resident < float("inf") and self._most_resident < resident_bytes():
             raise ResourceLimitError(
                 f"nearly all memory of the container is taken in the stage {self._stage!r}, by this process "
                 f"{in_mebibytes(resident_bytes())}; give it more, or cluster from a store, by open_store"

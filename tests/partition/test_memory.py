@@ -144,4 +144,4 @@ def test_work_that_takes_more_than_was_estimated_stops_before_it_is_killed(monke
     with pytest.raises(
         ResourceLimitError, match="nearly all memory of the container is taken in the stage 'partition'"
     ):
-        graphclust.communities(graph, rng=0)
+        graphclust.communities(graph, effort="high", rng=0)
