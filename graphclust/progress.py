@@ -15,6 +15,7 @@ from graphclust.io.container_limits import container_memory, resident_bytes
 from graphclust.progress_bar import ProgressLine, TqdmBar, visible_bar
 
 LARGE, SAFE = 1 << 19, 0.9  # entries of a graph whose levels are watched; of the memory that is left
+SECONDS_BETWEEN_LOOKS = 0.05  # at memory: no more than some 100 MB are written meanwhile
 Listener = Callable[[str, int, int], None]
 
 
@@ -57,6 +58,7 @@ class Progress:
         self._reads: list[tuple[str, int]] = []  # appended to, by several threads: sums would get lost between them
         self._watched: object = None
         self._most_resident: float = float("inf")  # bytes
+        self._next_look = 0.0
         self._stage = ""
         self._best: Callable[[], Any] | None = None
         self._made_whole: list[Callable[[Any], Any] | None] = []  # outermost first
@@ -105,13 +107,20 @@ class Progress:
 
         Raises ResourceLimitError where nearly all memory that there was when the work began is taken.
         """
-        if self._most_resident < float("inf") and self._most_resident < resident_bytes():
+        if self._looks_at_memory() and self._most_resident < resident_bytes():
             raise ResourceLimitError(
                 f"nearly all memory of the container is taken in the stage {self._stage!r}, by this process "
                 f"{in_mebibytes(resident_bytes())}; give it more, or cluster from a store, by open_store"
             )
         if self.listener is not None:
             self.listener(self._stage, done, total)
+
+    def _looks_at_memory(self) -> bool:
+        """Whether there is a limit, and it is time for the next look: each takes as long as thousands of entries."""
+        if self._most_resident == float("inf") or time.monotonic() < self._next_look:
+            return False
+        self._next_look = time.monotonic() + SECONDS_BETWEEN_LOOKS
+        return True
 
     def limit(self, time_budget: float) -> None:
         """From now on there are so many seconds left, or fewer where there were."""

@@ -5,6 +5,7 @@ import warnings
 import networkx as nx
 import numpy as np
 import pytest
+from cases import for_each
 
 import graphclust as gc
 
@@ -39,7 +40,7 @@ REFUSED = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("argument", REFUSED)
+@for_each("argument", REFUSED)
 def test_a_number_out_of_range_is_refused_by_the_name_of_its_argument(argument):
     for ask in REFUSED[argument]:
         with warnings.catch_warnings(), pytest.raises(gc.GraphClustError, match=rf"{argument}\b") as problem:

@@ -20,7 +20,7 @@ UNSETTLED = 0.1  # of the nodes: while a round moves more, another follows where
 OPENED_PER_NODE = 2  # new clusters for which there is room, for each node that waits
 WORTH_THREADS = 1 << 21  # entries of a round: with fewer, threads spend as long waiting for each other as they save
 CHUNK = 1 << 14  # entries, at least, that a thread takes at a time: a call from Python costs as much as a thousand
-CHUNKS_PER_THREAD = 8  # so that threads end together
+CHUNKS_PER_THREAD = 4  # so that threads end together
 
 
 def find_regions(
@@ -134,6 +134,8 @@ class Mover:
     def _chunks_of(self, this: loops.Round) -> list[np.ndarray]:
         """Boundaries of chunks of about equal numbers of entries, in each batch."""
         starts, entries = this.starts, this.entries
+        if n_threads() == 1:
+            return [np.array([0, starts[b + 1] - starts[b]]) for b in range(len(starts) - 1)]
         chunk = max(CHUNK, int(entries[-1]) // ((len(starts) - 1) * CHUNKS_PER_THREAD * n_threads()))
         by_entries = np.searchsorted(entries, np.arange(0, entries[-1], chunk))
         bounds = np.unique(np.concatenate([starts, by_entries]))

@@ -10,6 +10,7 @@ import sys
 
 import pytest
 from boxes import NOBODY, open_to_all, run_boxed
+from cases import for_each
 from compile_records import JOIN_NEIGHBORS, LOOPS, record_compiles
 
 from graphclust.compiled.runtime import loop_cache
@@ -191,7 +192,7 @@ def test_a_file_is_read_if_it_is_whole_and_nobody_else_could_have_written_it(tmp
     assert loop_cache._read(path, PROCESSOR) is None and not os.path.exists("canary")
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("made_for", "serves"),
     [
         (("linux", "generic", ""), True),

@@ -3,6 +3,7 @@
 import networkx as nx
 import numpy as np
 import pytest
+from cases import for_each
 from gate_inputs import fingerprint, raw_csr
 from scipy import sparse
 
@@ -79,8 +80,8 @@ def takers(model) -> dict:
     }
 
 
-@pytest.mark.parametrize("layout", ["csr", "csc"])
-@pytest.mark.parametrize("kind", DAMAGE)
+@for_each("layout", ["csr", "csc"])
+@for_each("kind", DAMAGE)
 def test_damaged_arrays_are_refused_wherever_a_matrix_is_taken(model, kind, layout):
     for name, take in takers(model).items():
         matrix = damaged(kind, layout)
@@ -127,7 +128,7 @@ def test_damaged_arrays_of_every_other_format_are_refused():
                 take(matrix)
 
 
-@pytest.mark.parametrize("kind", ["csr", "csc", "coo", "bsr", "dia", "lil", "dok"])
+@for_each("kind", ["csr", "csc", "coo", "bsr", "dia", "lil", "dok"])
 def test_whole_matrices_of_every_format_are_taken_as_they_are(kind):
     matrix = MATRIX.asformat(kind)
     before = fingerprint(matrix)

@@ -5,6 +5,7 @@ import warnings
 import networkx as nx
 import numpy as np
 import pytest
+from cases import for_each
 
 from graphclust import as_graph, communities, coreset_sc
 from graphclust.errors import GraphValidationError, GraphWarning, ParameterError
@@ -34,8 +35,8 @@ class Tensor:
         return Tensor(values, self.device)
 
 
-@pytest.mark.parametrize("edges", [TWO_TRIANGLES, TWO_TRIANGLES.T, np.hstack([TWO_TRIANGLES, TWO_TRIANGLES[::-1]])])
-@pytest.mark.parametrize("kind", [np.asarray, Tensor])
+@for_each("edges", [TWO_TRIANGLES, TWO_TRIANGLES.T, np.hstack([TWO_TRIANGLES, TWO_TRIANGLES[::-1]])])
+@for_each("kind", [np.asarray, Tensor])
 def test_edges_in_one_direction_or_both_are_one_graph(edges, kind):
     graph = as_graph((kind(edges), 6))
     assert graph.n_edges == 7 and graph.weights is None
@@ -62,7 +63,7 @@ def test_weights_of_an_edge_in_both_directions_are_one_and_repeats_add_up():
     assert graph.degrees.tolist() == [7.0, 2.0, 5.0]
 
 
-@pytest.mark.parametrize(
+@for_each(
     "edges, n, weights, message",
     [
         (np.zeros((3, 4), int), 5, None, r"shape \(3, 4\), expected \(2, n_edges\)"),

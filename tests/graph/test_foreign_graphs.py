@@ -6,6 +6,7 @@ from decimal import Decimal
 import networkx as nx
 import numpy as np
 import pytest
+from cases import for_each
 from cliques import as_networkx, cliques
 from hypothesis import HealthCheck, given, settings
 from scipy import sparse
@@ -80,7 +81,7 @@ FORMS = {
 
 
 @pytest.mark.filterwarnings("ignore::graphclust.GraphWarning")
-@pytest.mark.parametrize("form", FORMS)
+@for_each("form", FORMS)
 @settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(cliques())
 def test_labels_land_on_the_right_nodes(form, graph):
@@ -89,7 +90,7 @@ def test_labels_land_on_the_right_nodes(form, graph):
 
 
 @pytest.mark.filterwarnings("ignore::graphclust.GraphWarning")
-@pytest.mark.parametrize("form", FORMS)
+@for_each("form", FORMS)
 @settings(max_examples=25, deadline=None)
 @given(cliques())
 def test_all_forms_are_one_graph(form, graph):
@@ -188,7 +189,7 @@ def test_a_table_is_read_as_the_file_it_would_make(tmp_path, pandas, weights):
         as_graph(table, symmetrize="sum")
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("table", "options", "word"),
     [
         ({"a": [1], "target": [2]}, {"source": "source", "target": "target"}, "source='source' is no column"),
@@ -201,7 +202,7 @@ def test_a_table_is_read_as_the_file_it_would_make(tmp_path, pandas, weights):
         ({"source": [], "target": []}, {}, "no rows"),
     ],
 )
-@pytest.mark.parametrize("frames", ["pandas", "polars"])
+@for_each("frames", ["pandas", "polars"])
 def test_tables_that_cannot_be_used(frames, table, options, word):
     with pytest.raises(GraphValidationError, match=word):
         graph_from_table(library(frames).DataFrame(table), **options)

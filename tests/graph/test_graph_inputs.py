@@ -6,6 +6,7 @@ import inspect
 import networkx as nx
 import numpy as np
 import pytest
+from cases import for_each
 from scipy import sparse
 
 import graphclust
@@ -141,7 +142,7 @@ def test_lists_of_edges_are_graphs():
     assert coreset_sc([(0, 1), (1, 2), (2, 0), (3, 4), (4, 5), (5, 3)], 2, rng=0).sizes.tolist() == [3, 3]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("edges", "words"),
     [
         ([], "empty list"),

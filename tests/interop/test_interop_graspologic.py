@@ -5,6 +5,7 @@ from fractions import Fraction
 import networkx as nx
 import numpy as np
 import pytest
+from cases import for_each
 
 from graphclust import modularity
 from graphclust.errors import GraphClustError, ParameterError
@@ -83,7 +84,7 @@ def test_the_constant_potts_model_and_unweighted_edges():
     assert len(set(found.first_level_hierarchical_clustering().values())) == 1
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("options", "words"),
     [
         ({"graph": None}, "graph=None"),

@@ -8,6 +8,7 @@ import time
 import networkx as nx
 import numpy as np
 import pytest
+from cases import for_each
 from scipy import io as scipy_io
 from scipy import sparse
 
@@ -103,7 +104,7 @@ def test_pajek_files_of_networkx_come_back(load):
     assert weights_of(graph) == {frozenset((u, v)): w for u, v, w in G.edges(data="weight")}
 
 
-@pytest.mark.parametrize(
+@for_each(
     "content, line, message",
     [
         ("*Vertices 2\n*Edges\n1 3\n", 3, "'3' is no vertex, expected a number from 1 to 2"),
@@ -157,7 +158,7 @@ PATH = [{"source": "ann", "target": "bob"}, {"source": "bob", "target": "cid"}]
 NUMBERED = [{"source": 1, "target": 2}, {"source": 2, "target": 3}]
 
 
-@pytest.mark.parametrize("key", ["id", "key", "name", "label", "_id", "ID", "title"])
+@for_each("key", ["id", "key", "name", "label", "_id", "ID", "title"])
 def test_links_name_nodes_by_the_key_under_which_all_ends_are_found(load, key):
     nodes = [{"group": 1, key: name, "index": place} for place, name in enumerate(("ann", "bob", "cid"))]
     graph, _ = load("a.json", json.dumps({"nodes": nodes, "links": PATH}))
@@ -250,7 +251,7 @@ def test_a_road_network_has_its_lengths_as_weights_and_says_so(load):
     assert load("a.gr", text, weights="ignore")[0].weights is None and not load("a.gr", text, weights="file")[1].repairs
 
 
-@pytest.mark.parametrize(
+@for_each(
     "content, line, message",
     [
         ("p edge 3 2\ne 1 2\ne 1 4\n", 3, "expected nodes from 1 to 3"),

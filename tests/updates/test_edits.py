@@ -3,6 +3,7 @@
 import networkx as nx
 import numpy as np
 import pytest
+from cases import for_each
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -68,7 +69,7 @@ def test_arrays_are_edges_too():
     assert named.graph.to_scipy().toarray()[0].tolist() == [0.0, 1.0, 2.0]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("edits", "error", "words"),
     [
         ({"added": [("a", "b")]}, EditError, r"added holds the edge \('a', 'b'\), which is there already"),

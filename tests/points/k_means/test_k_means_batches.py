@@ -5,6 +5,7 @@ import tracemalloc
 import numpy as np
 import pytest
 from blobs import blobs
+from cases import for_each
 from scipy import sparse
 
 from graphclust import (
@@ -343,7 +344,7 @@ def test_validation_holds_seconds_and_energy():
         kmeans(X, 5, validation=V[:, :2])
 
 
-@pytest.mark.parametrize(
+@for_each(
     "call",
     [
         lambda: nested_minibatch_kmeans([[1.0]], 1, rho=0),
