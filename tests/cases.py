@@ -11,6 +11,9 @@ def for_each(
 ) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """The test is run for one value after the other, tuples where there are several names; called as parametrize."""
     names = tuple(name.strip() for name in names.split(",")) if isinstance(names, str) else names
+    values = list(values)
+    if any(hasattr(value, "marks") for value in values):
+        raise TypeError(f"{names}: a value has a mark, which parametrize heeds")
     rows = [(value,) if len(names) == 1 else value for value in values]
     cases = [dict(zip(names, row, strict=True)) for row in rows]
 

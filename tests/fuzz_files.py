@@ -146,7 +146,7 @@ def read_some_points(path: str) -> None:
 
 def read_some_labels(path: str) -> None:
     nodes, labels = gc.read_labels(path)
-    assert isinstance(nodes, list) and labels.dtype == np.int64 and labels.shape == (len(nodes),)
+    assert isinstance(nodes, list) and labels.dtype.kind in "iU" and labels.shape == (len(nodes),)
 
 
 def read_model(path: str) -> None:

@@ -73,7 +73,7 @@ for name, G in graphs.items():
         lambda: gc.communities(G, rng=0).update(added=[(0, n)], rng=0),
         lambda: gc.fast_spectral_clustering(G, 3, rng=0), lambda: gc.kernel_kmeans(gc.as_graph(G), 3, rng=0),
     ):
-        check(name + " " + inspect.getsource(ask).strip(), ask)
+        check(name + " " + " ".join(ask.__code__.co_names), ask)
 points = np.random.default_rng(1).normal(size=(300, 5))
 for values in (points, np.asfortranarray(points), read_only(points), points.astype(np.float32),
                points.round().astype(int), sparse.csr_array(points), sparse.csc_array(points.astype(np.float32))):
@@ -87,7 +87,7 @@ for values in (points, np.asfortranarray(points), read_only(points), points.asty
         lambda: gc.block_sums(values, read_only(points[:4])),
         lambda: gc.minibatch_kernel_kmeans(values, 4, rng=0), lambda: gc.kmeans_parallel(values, 4, rng=0),
     ):
-        check(str(type(values)) + inspect.getsource(ask).strip(), ask)
+        check(str(type(values)) + " ".join(ask.__code__.co_names), ask)
 """
 
 

@@ -34,7 +34,7 @@ SOME_OF_EACH_KIND = [
 ]
 
 
-@for_each("name", SOME_OF_EACH_KIND)
+@pytest.mark.parametrize("name", SOME_OF_EACH_KIND)
 @for_each(("objective", "resolution"), [*ONE_OF_EACH, ("modularity", "auto"), ("constant_potts", "auto")])
 def test_multilevel_partitions_have_exactly_k_parts(name, objective, resolution):
     graph = looped() if name == "uneven and looped" else connected_part(name)
