@@ -17,7 +17,8 @@ from graphclust.compiled.graphs.objective import ClusterSums, Rows
 from graphclust.compiled.runtime.loops import loop
 from graphclust.compiled.runtime.read_only import read_only
 
-APART, WHOLE, NEAR, FAR = range(4)  # what becomes of a node: left out, its cluster stays, or on which side of a cut
+APART, WHOLE = -2, -1  # what becomes of a node that is not in a part of its cluster: it is alone, or its cluster stays
+ROUND_OFF = 1e-9  # relative: cuts so alike weigh the same
 
 
 @loop()
@@ -58,12 +59,12 @@ def sum_rows(rows):
 
 
 @loop()
-def peel(rows, bar, labels):
-    """Label -1 the node of lowest degree among those left, while that is at most bar[n] for the n left; returns n.
+def peel(rows, bar, turn):
+    """Peel off the node of lowest degree among those left, while that is at most bar[n] for the n left; returns n.
 
-    labels : zeros, int32.
+    turn : zeros, int32; of the nodes that are peeled -1, -2, ... in their order.
     """
-    degree, left, size = sum_rows(rows), len(labels), 0
+    degree, left, size = sum_rows(rows), len(turn), 0
     gains, items = np.empty(left + len(rows.indices)), np.empty(left + len(rows.indices), np.int32)
     for u in range(left):
         if degree[u] <= bar[left]:
@@ -71,26 +72,27 @@ def peel(rows, bar, labels):
     while size > 0:
         u, lowest = items[0], -gains[0]
         size = pop(gains, items, size)
-        if labels[u] < 0 or lowest != degree[u]:
+        if turn[u] < 0 or lowest != degree[u]:
             continue
         if lowest > bar[left]:
             break
-        labels[u] = -1
         left -= 1
+        turn[u] = left - len(turn)
         for e in range(rows.indptr[u], rows.indptr[u + 1]):
             v = rows.indices[e]
             degree[v] -= rows.weights[e]
-            if labels[v] >= 0 and degree[v] <= bar[left]:
+            if turn[v] == 0 and degree[v] <= bar[left]:
                 size = push(gains, items, size, -degree[v], v)
     return left
 
 
 @loop()
-def scan(rows, degree, best, parent, place):
+def scan(rows, degree, best, is_fixed, parent, place):
     """Scan in the order of maximum adjacency, and join in `parent` nodes that no cut below the best parts.
 
     place[u] is the place of a node. Returns the weight of the best cut, and how many first places are on one side of
-    it; 0 if it is the one that was known. Links at least as heavy as the best cut count alike.
+    it; 0 if it is the one that was known. Links at least as heavy as the best cut count alike. is_fixed : all cuts
+    below the best one given are kept, instead of one that is best.
     """
     n, cut, length = len(degree), 0.0, 0
     link, is_matched = np.zeros(n), np.zeros(n, np.bool_)
@@ -104,7 +106,7 @@ def scan(rows, degree, best, parent, place):
         before, u = last, items[0]
         place[u], last = i, u
         cut += degree[u] - 2.0 * link[u]
-        if i + 1 < n and cut < best:
+        if i + 1 < n and cut < best and not is_fixed:
             best, length = cut, i + 1
         for e in range(rows.indptr[u], rows.indptr[u + 1]):
             v, weight = rows.indices[e], rows.weights[e]
@@ -115,11 +117,30 @@ def scan(rows, degree, best, parent, place):
             link[v] += weight
             if link[v] >= best:
                 join(parent, u, v)
-            elif 2.0 * weight >= min(degree[u], degree[v]) and not is_matched[u] and not is_matched[v]:
+            elif not (is_fixed or is_matched[u] or is_matched[v]) and 2.0 * weight >= min(degree[u], degree[v]):
                 is_matched[u] = is_matched[v] = True
                 join(parent, u, v)
-    join(parent, before, last)  # the link of the last node is its degree, but for rounding
+    if not is_fixed:
+        join(parent, before, last)  # the link of the last node is its degree, but for rounding
     return best, length
+
+
+@loop()
+def merge(rows, parent, of):
+    """The rows of the graph whose nodes are the trees in `parent`; `of` says which of them each first node is in."""
+    flatten(parent)
+    number, n = np.empty(len(parent), np.int32), 0
+    for c in range(len(parent)):
+        if parent[c] == c:
+            number[c] = n
+            n += 1
+        else:
+            number[c] = number[parent[c]]
+    for u in range(len(of)):
+        of[u] = number[of[u]]
+    none = read_only(np.zeros(n))
+    sums = ClusterSums(none, none, read_only(np.zeros(n, np.int64)))
+    return contract(Level(rows, Terms(none, none, None)), Partition(number, sums)).rows
 
 
 @loop()
@@ -140,25 +161,13 @@ def minimum_cut(rows, best, side):
         if best == 0.0:
             break
         parent, place = np.arange(k), np.full(k, -1, np.int32)
-        best, length = scan(rows, degree, best, parent, place)
+        best, length = scan(rows, degree, best, False, parent, place)
         if length > 0:
             for u in range(n):
                 side[u] = 0 <= place[of[u]] < length
         if best == 0.0:
             break
-        flatten(parent)
-        number, n_left = np.empty(k, np.int32), 0
-        for c in range(k):
-            if parent[c] == c:
-                number[c] = n_left
-                n_left += 1
-            else:
-                number[c] = number[parent[c]]
-        none = read_only(np.zeros(n_left))
-        sums = ClusterSums(none, none, read_only(np.zeros(n_left, np.int64)))
-        rows = contract(Level(rows, Terms(none, none, None)), Partition(number, sums)).rows
-        for u in range(n):
-            of[u] = number[of[u]]
+        rows = merge(rows, parent, of)
     return best
 
 
@@ -173,19 +182,56 @@ def find_minimum_cuts(first, last, block, nodes, starts, rows, labels, place, cu
 
 
 @loop()
+def part_along_minimum_cuts(rows, best, part):
+    """Whether a minimum cut is below `best`; then part (n,) numbers what such cuts leave.
+
+    All minimum cuts around nodes that none of them parts, as far as scans show, are taken at once, or else the one that
+    was found.
+    """
+    side = np.zeros(len(part), np.int8)
+    least = minimum_cut(rows, best, side)
+    if not least < best:
+        return False
+    above, of, k = least * (1.0 + ROUND_OFF), np.arange(len(part)), -1
+    while least > 0.0 and len(rows.indptr) - 1 != k:
+        k = len(rows.indptr) - 1
+        parent = np.arange(k)
+        scan(rows, sum_rows(rows), above, True, parent, np.full(k, -1, np.int32))
+        rows = merge(rows, parent, of)
+    degree, is_found = sum_rows(rows), False
+    for u in range(len(part)):
+        part[u] = of[u] + 1 if degree[of[u]] <= above else 0
+        is_found |= part[u] > 0
+    for u in range(len(part)):
+        part[u] = part[u] if is_found else side[u]
+    return True
+
+
+@loop()
 def cut_clusters(first, last, block, nodes, starts, rows, labels, place, bar, fate):
-    """Peel clusters first..last-1 and cut them where a minimum cut is at most bar[n]; what becomes of each node."""
+    """Peel clusters first..last-1, and part the rest where a minimum cut is at most bar[n].
+
+    fate[u] is a node of the part that u is in; the nodes peeled off are a part. Of a cluster that is peeled to the end
+    the two halves of that order are parts.
+    """
     for c in range(first, last):
         members = nodes[starts[c] : starts[c + 1]]
-        inner, left = rows_among(members, rows, labels, place), np.zeros(len(members), np.int32)
-        n = peel(inner, bar, left)
-        kept = np.flatnonzero(left == 0)
-        side = np.zeros(n, np.int8)
-        if 0 < n < len(members):
-            inner = rows_among(kept, inner, left, np.empty(len(members), np.int32))
-        enough = np.nextafter(bar[n], np.inf)
-        is_cut = n > 1 and minimum_cut(inner, enough, side) < enough
-        for u in members:
-            fate[u] = APART
-        for i in range(n):
-            fate[members[kept[i]]] = (FAR if side[i] else NEAR) if is_cut else WHOLE
+        inner, turn = rows_among(members, rows, labels, place), np.zeros(len(members), np.int32)
+        n = peel(inner, bar, turn)
+        kept, part, is_whole = np.flatnonzero(turn == 0), np.zeros(len(members), np.int32), False
+        if n > 1:
+            if n < len(members):
+                inner = rows_among(kept, inner, turn, np.empty(len(members), np.int32))
+            among = np.zeros(n, np.int32)
+            is_whole = not part_along_minimum_cuts(inner, np.nextafter(bar[n], np.inf), among)
+            for i in range(n):
+                part[kept[i]] = 1 + among[i]
+        else:
+            for i in range(len(members)):
+                part[i] = -2 * turn[i] > len(members)
+        named = np.full(len(members) + 2, -1)
+        for i in range(len(members)):
+            u = members[i]
+            if named[part[i]] < 0:
+                named[part[i]] = u
+            fate[u] = WHOLE if is_whole and turn[i] == 0 else named[part[i]] if len(members) > 1 else APART
