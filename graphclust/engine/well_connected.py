@@ -25,6 +25,7 @@ from graphclust.engine.connectivity import connect
 from graphclust.engine.engine import v_cycle
 from graphclust.engine.levels import Run, read_only_level
 from graphclust.engine.overlay import number_used
+from graphclust.errors import ParameterError, amount
 from graphclust.graph.container import NO_WEIGHTS, Graph
 
 Connectivity = str | float | Callable[[int], float]
@@ -43,7 +44,8 @@ def as_bar(connectivity: Any, n: int) -> npt.NDArray[np.float64]:
         as_choice(connectivity, "connectivity", WORDS)
         above = np.log10(sizes)
     elif callable(connectivity):
-        above = [as_number(connectivity(m), f"connectivity({m})", at_least=0.0) for m in sizes.tolist()]
+        values = (as_number(connectivity(m), f"connectivity({m})", at_least=0.0) for m in sizes.tolist())
+        above = np.fromiter(values, np.float64, len(sizes))
     else:
         above = np.full(len(sizes), as_number(connectivity, "connectivity", at_least=0.0))
     return np.concatenate([[np.inf, np.inf], above]) * (1.0 + ROUND_OFF)
@@ -65,28 +67,56 @@ def connect_well(
     """
     found, n_found = np.full(len(labels), -1, np.int32), 0
     nodes = np.flatnonzero(labels >= 0)
-    labels = number_used(labels[nodes])[0]
+    now = number_used(labels[nodes])[0]
     part = graph if len(nodes) == graph.n_nodes else graph.subgraph(nodes)
     while len(nodes):
         parts, fate = np.empty((2, len(nodes)), np.int32)
-        split_by_connection(part.rows, labels, int(labels.max()) + 1, parts)
+        split_by_connection(part.rows, now, int(now.max()) + 1, parts)
         _in_clusters(loops.cut_clusters, part, parts, by_weight, bar, fate)
         is_whole, is_cut = fate == loops.WHOLE, fate >= 0
         own, k = number_used(parts[is_whole])
         found[nodes[is_whole]] = own + n_found
         n_found += k
-        nodes, labels = nodes[is_cut], number_used(fate[is_cut])[0]
+        nodes, now = nodes[is_cut], number_used(fate[is_cut])[0]
         part = graph.subgraph(nodes)
         if goal is not None and len(nodes) and not run.progress.out_of_time():
-            labels = _partition_anew(part, nodes, labels, goal, run)
+            now = _partition_anew(part, nodes, now, goal, run)
     return found
+
+
+def leave_well_connected(
+    graph: Graph, labels: npt.NDArray[np.integer], connectivity: Any, goal: Goal | None, size: np.ndarray, least: float,
+    run: Run, by_weight: bool = False, *, may_be_none: bool = False,
+) -> tuple[npt.NDArray[np.int32], str]:  # fmt: skip
+    """Well-connected clusters inside those given that hold the least, -1 for other nodes; and a remark on coverage.
+
+    size : of each node. goal : of new partitions, if any. ParameterError where no cluster is left, unless it may be.
+    """
+    bar = as_bar(connectivity, int(np.bincount(labels + 1)[1:].max(initial=1)))
+    found = connect_well(graph, labels, bar, by_weight, goal, run)
+    holds = np.bincount(found + 1, size)
+    found[(holds < least)[found + 1]] = -1
+    found, k = number_used(found, found >= 0)
+    if k == 0 and not may_be_none:
+        raise ParameterError(
+            f"connectivity={connectivity_in_words(connectivity)!r} leaves no cluster, expected a lower one: no "
+            "nodes are linked so well"
+        )
+    left = amount(int(np.count_nonzero(found < 0)), "node is", "nodes are")
+    return found, f"well-connected clusters cover {np.mean(found >= 0):.1%} of the nodes; {left} in none"
+
+
+def connectivity_in_words(connectivity: Any) -> Any:
+    """What was asked for, as JSON can hold it."""
+    return getattr(connectivity, "__name__", "a function") if callable(connectivity) else connectivity
 
 
 def _partition_anew(
     part: Graph, nodes: npt.NDArray[np.int64], labels: npt.NDArray[np.int32], goal: Goal, run: Run
 ) -> npt.NDArray[np.int32]:
     """Clusters inside the clusters of some nodes, by a V-cycle; part : the graph between the nodes."""
-    terms = Terms(*(None if of is None else of[nodes] for of in run.finest.terms))
+    loops_of, mass, size = run.finest.terms
+    terms = Terms(loops_of[nodes], mass[nodes], None if size is None else size[nodes])
     kept = rows_within(read_only_level(part.rows, terms), labels).rows
     n_entries = int(kept.indptr[-1])
     weights = NO_WEIGHTS if part.weights is None else kept.weights[:n_entries]
