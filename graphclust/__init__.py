@@ -27,6 +27,7 @@ __version__ = "0.1.0"
 # Public name -> the module that defines it; imported on first use, so that `import graphclust` is quick.
 _HOME = {
     "Clustering": "results.clustering",
+    "ClusterRow": "results.cluster_table",
     "NormalizedCutKernel": "objective.kernel",
     "coreset_sc": "partition.coreset_sc",
     "communities": "partition.communities",
@@ -287,6 +288,7 @@ if TYPE_CHECKING:  # the same names for type checkers, to which what is imported
     from graphclust.profile.select_k import SuggestedK as SuggestedK
     from graphclust.profile.select_k import Suggestion as Suggestion
     from graphclust.progress import Progress as Progress
+    from graphclust.results.cluster_table import ClusterRow as ClusterRow
     from graphclust.results.clustering import Clustering as Clustering
     from graphclust.results.confidence import Certainty as Certainty
     from graphclust.results.confidence import certainty as certainty

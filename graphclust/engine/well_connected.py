@@ -16,6 +16,7 @@ import numpy.typing as npt
 
 from graphclust.checks import as_choice, as_number
 from graphclust.compiled.graphs import minimum_cut as loops
+from graphclust.compiled.graphs.contraction import Members
 from graphclust.compiled.graphs.levels import Goal, Terms
 from graphclust.compiled.graphs.objective import Rows
 from graphclust.compiled.graphs.overlay import split_by_connection
@@ -56,6 +57,11 @@ def minimum_cuts(graph: Graph, labels: npt.NDArray[np.int64], k: int, by_weight:
     cuts = np.zeros(k)
     _in_clusters(loops.find_minimum_cuts, graph, labels.astype(np.int32), by_weight, cuts)
     return cuts
+
+
+def count_well_connected(cuts: npt.NDArray[np.float64], sizes: npt.NDArray[np.int64]) -> int:
+    """How many clusters have a minimum cut above log10 of their size."""
+    return int(np.count_nonzero(cuts > as_bar("log10", int(sizes.max(initial=1)))[sizes]))
 
 
 def connect_well(
@@ -111,6 +117,16 @@ def connectivity_in_words(connectivity: Any) -> Any:
     return getattr(connectivity, "__name__", "a function") if callable(connectivity) else connectivity
 
 
+def remarks_on_connectivity(parameters: dict[str, Any]) -> tuple[str, ...]:
+    """What a reader should know after an update of what was made with these parameters."""
+    if "connectivity" not in parameters:
+        return ()
+    asked = parameters["connectivity"]
+    return (
+        f"an update promises no minimum cuts: well_connected parts the clusters again, connectivity={asked!r} before",
+    )
+
+
 def _partition_anew(
     part: Graph, nodes: npt.NDArray[np.int64], labels: npt.NDArray[np.int32], goal: Goal, run: Run
 ) -> npt.NDArray[np.int32]:
@@ -136,4 +152,5 @@ def _in_clusters(
     starts = np.concatenate([[0], np.cumsum(np.bincount(labels[nodes]))])
     entries = np.concatenate([[0], np.cumsum(np.diff(graph.indptr)[nodes])])[starts]
     place = np.empty(graph.n_nodes, np.int32)
-    run_in_blocks(loop, entry_blocks(entries, ENTRIES_PER_BLOCK), nodes, starts, rows, labels, place, *arrays)
+    members = Members(labels, starts, nodes)
+    run_in_blocks(loop, entry_blocks(entries, ENTRIES_PER_BLOCK), members, rows, place, *arrays)

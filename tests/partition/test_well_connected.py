@@ -11,12 +11,15 @@ from graphclust import (
     GraphValidationError,
     ParameterError,
     as_graph,
+    balanced_partition,
     communities,
     coreset_sc,
+    hierarchy,
     lfr_like,
     limit_threads,
     load_graph,
     planted_partition,
+    report_page,
     well_connected,
 )
 
@@ -149,6 +152,44 @@ def test_exactly_k_cannot_promise_it():
 def test_real_graphs(name, data_folder):
     graph = load_graph(data_folder / "graphs" / f"{name}.npz")
     found = communities(graph, connectivity="well", rng=0)
-    small = found.sizes <= 400
+    small = found.sizes <= 100
     labels = np.where(small[found.labels] & (found.labels >= 0), found.labels - np.argmax(small), -1)
     assert all(cut > math.log10(size) for size, cut in connectivities(graph, labels))
+
+
+@pytest.mark.parametrize("bounds", [{}, {"max_size": 12}, {"max_size": 30, "min_size": 4, "levels": 2}])
+def test_levels_keep_the_promise_and_nest(bounds):
+    graph = lfr_like(400, 10, mixing=0.3, rng=2).graph
+    found = hierarchy(graph, connectivity="well", rng=0, **bounds)
+    for level, parents, above in zip(found.levels[1:], found.parents[1:], found.levels, strict=False):
+        assert np.array_equal(parents[level], above)
+    for level in found.levels:
+        sizes = np.bincount(level)
+        labels = np.where(sizes[level] > 1, level, -1)
+        assert all(cut > math.log10(size) for size, cut in connectivities(graph, labels))
+        assert sizes[sizes > 1].min() >= bounds.get("min_size", 2)
+    assert np.bincount(found.levels[-1]).max() <= bounds.get("max_size", 400)
+    covered = np.mean(np.bincount(found.levels[-1])[found.levels[-1]] > 1)
+    assert any(f"{covered:.1%} on the finest" in remark for remark in found.remarks)
+
+
+def test_an_update_says_that_it_promises_nothing():
+    later = communities(KARATE, connectivity="well", rng=0).update(removed=[(0, 1)], rng=0)
+    assert any("promises no minimum cuts" in remark for remark in later.remarks)
+    assert "connectivity" not in later.parameters
+    later = hierarchy(KARATE, connectivity=1, max_size=10, rng=0).update(removed=[(0, 1)], rng=0)
+    assert any("promises no minimum cuts" in remark for remark in later.remarks)
+
+
+def test_the_table_says_how_well_each_cluster_holds_together():
+    graph = nx.barbell_graph(12, 0)
+    graph.add_edge(0, 24)
+    found = balanced_partition(nx.barbell_graph(12, 0), 2, rng=0)
+    assert [row.minimum_cut for row in found.table()] == found.min_cuts.tolist() == [11.0, 11.0]
+    given = well_connected(graph, [0] * 12 + [1] * 12 + [0], connectivity=0)
+    assert given.n_well_connected == 1 and "well-connected   1 of 2 clusters" in str(given)
+    one, two = given.table()
+    assert (one.nodes, one.volume, one.minimum_cut, one.members) == (13, 135.0, 1.0, (0, 11, 1, 2))
+    assert one.density == pytest.approx(67 / 78) and two.density == 1.0
+    assert one.conductance == two.conductance == pytest.approx(1 / 133)
+    assert given.report()["min_cuts"] == [1.0, 11.0] and "1 of 2" in report_page(given)

@@ -172,13 +172,14 @@ def minimum_cut(rows, best, side):
 
 
 @loop()
-def find_minimum_cuts(first, last, block, nodes, starts, rows, labels, place, cuts):
-    """The weight of a minimum cut of clusters first..last-1, nodes[starts[c] : starts[c + 1]]; 0 for a single node."""
+def find_minimum_cuts(first, last, block, members, rows, place, cuts):
+    """The weight of a minimum cut of clusters first..last-1; 0 for a single node."""
+    labels, starts, nodes = members
     for c in range(first, last):
-        members = nodes[starts[c] : starts[c + 1]]
+        own = nodes[starts[c] : starts[c + 1]]
         cuts[c] = 0.0
-        if len(members) > 1:
-            cuts[c] = minimum_cut(rows_among(members, rows, labels, place), np.inf, np.empty(len(members), np.int8))
+        if len(own) > 1:
+            cuts[c] = minimum_cut(rows_among(own, rows, labels, place), np.inf, np.empty(len(own), np.int8))
 
 
 @loop()
@@ -208,30 +209,31 @@ def part_along_minimum_cuts(rows, best, part):
 
 
 @loop()
-def cut_clusters(first, last, block, nodes, starts, rows, labels, place, bar, fate):
+def cut_clusters(first, last, block, members, rows, place, bar, fate):
     """Peel clusters first..last-1, and part the rest where a minimum cut is at most bar[n].
 
     fate[u] is a node of the part that u is in; the nodes peeled off are a part. Of a cluster that is peeled to the end
     the two halves of that order are parts.
     """
+    labels, starts, nodes = members
     for c in range(first, last):
-        members = nodes[starts[c] : starts[c + 1]]
-        inner, turn = rows_among(members, rows, labels, place), np.zeros(len(members), np.int32)
+        own = nodes[starts[c] : starts[c + 1]]
+        inner, turn = rows_among(own, rows, labels, place), np.zeros(len(own), np.int32)
         n = peel(inner, bar, turn)
-        kept, part, is_whole = np.flatnonzero(turn == 0), np.zeros(len(members), np.int32), False
+        kept, part, is_whole = np.flatnonzero(turn == 0), np.zeros(len(own), np.int32), False
         if n > 1:
-            if n < len(members):
-                inner = rows_among(kept, inner, turn, np.empty(len(members), np.int32))
+            if n < len(own):
+                inner = rows_among(kept, inner, turn, np.empty(len(own), np.int32))
             among = np.zeros(n, np.int32)
             is_whole = not part_along_minimum_cuts(inner, np.nextafter(bar[n], np.inf), among)
             for i in range(n):
                 part[kept[i]] = 1 + among[i]
         else:
-            for i in range(len(members)):
-                part[i] = -2 * turn[i] > len(members)
-        named = np.full(len(members) + 2, -1)
-        for i in range(len(members)):
-            u = members[i]
+            for i in range(len(own)):
+                part[i] = -2 * turn[i] > len(own)
+        named = np.full(len(own) + 2, -1)
+        for i in range(len(own)):
+            u = own[i]
             if named[part[i]] < 0:
                 named[part[i]] = u
-            fate[u] = WHOLE if is_whole and turn[i] == 0 else named[part[i]] if len(members) > 1 else APART
+            fate[u] = WHOLE if is_whole and turn[i] == 0 else named[part[i]] if len(own) > 1 else APART
