@@ -32,7 +32,7 @@ from graphclust.graph.container import NO_WEIGHTS, Graph
 Connectivity = str | float | Callable[[int], float]
 WORDS = ("well", "log10")
 ROUND_OFF = 1e-9  # relative: a cut so little above the bar may be on it
-ENTRIES_PER_BLOCK = 1 << 16  # of clusters that are cut one after the other
+ENTRIES_PER_BLOCK = 1 << 14  # of clusters that are cut one after the other
 
 
 def as_bar(connectivity: Any, n: int) -> npt.NDArray[np.float64]:

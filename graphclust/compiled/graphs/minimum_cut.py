@@ -27,25 +27,23 @@ def rows_among(members, rows, labels, place):
 
     place : int32, of all nodes; those of the members are written.
     """
-    n, own, weighted = len(members), labels[members[0]], len(rows.weights) > 0
-    indptr = np.zeros(n + 1, np.int64)
+    n, own, weighted, room = len(members), labels[members[0]], len(rows.weights) > 0, 0
+    for i in range(n):
+        place[members[i]] = i
+        room += rows.indptr[members[i] + 1] - rows.indptr[members[i]]
+    indptr, indices, weights = np.zeros(n + 1, np.int64), np.empty(room, np.int32), np.ones(room)
+    free = 0
     for i in range(n):
         u = members[i]
-        place[u] = i
-        indptr[i + 1] = indptr[i]
         for e in range(rows.indptr[u], rows.indptr[u + 1]):
-            indptr[i + 1] += labels[rows.indices[e]] == own and rows.indices[e] != u
-    indices, weights = np.empty(indptr[n], np.int32), np.ones(indptr[n])
-    free = 0
-    for u in members:
-        for e in range(rows.indptr[u], rows.indptr[u + 1]):
-            v = rows.indices[e]
+            v = np.uint32(rows.indices[e])
             if labels[v] == own and v != u:
                 indices[free] = place[v]
                 if weighted:
                     weights[free] = rows.weights[e]
                 free += 1
-    return Rows(read_only(indptr), read_only(indices), read_only(weights))
+        indptr[i + 1] = free
+    return Rows(read_only(indptr), read_only(indices[:free]), read_only(weights[:free]))
 
 
 @loop()
