@@ -22,6 +22,7 @@ from graphclust.io.save import save_graph
 from graphclust.objective.cuts import conductance, kernel_k_means_cost, modularity, normalized_cut
 from graphclust.partition.coreset_sc import coreset_sc
 from graphclust.partition.hierarchy import hierarchy
+from graphclust.partition.well_connected import well_connected
 from graphclust.points.k_means.lloyd import kmeans
 from graphclust.points.k_means.minibatch import minibatch_kmeans
 from graphclust.points.k_means.nested_minibatch import nested_minibatch_kmeans
@@ -85,6 +86,7 @@ def _examples() -> Iterator[Callable[[], object]]:
         for method in ("multilevel", "two-step"):
             yield partial(coreset_sc, graph, K, method=method, effort="high", rng=0)
         yield partial(hierarchy, graph, max_size=10, rng=0)
+        yield partial(_well_connected, graph)
         for embedding in EMBEDDINGS:
             yield partial(coreset_sc, graph, K, method="paper", embedding=embedding, rng=0)
         yield partial(coreset_sc, graph, K, method="paper", sampling="naive", coreset_size=200, rng=0)
@@ -117,6 +119,11 @@ def _graph(weighted: bool) -> Graph:
     matrix[2_000, 2_001] = matrix[2_001, 2_000] = matrix[5, 5] = 1
     matrix = matrix.tocsr()
     return as_graph(matrix * 1.5 if weighted else matrix)
+
+
+def _well_connected(graph: Graph) -> None:
+    one_cluster = np.zeros(graph.n_nodes, np.int64)
+    well_connected(graph, one_cluster, connectivity=np.sqrt, cut_weight=True, leftover="alone", rng=0).min_cuts.sum()
 
 
 def _quality(graph: Graph) -> None:

@@ -12,7 +12,6 @@ if TYPE_CHECKING:
     from graphclust.results.clustering import Clustering
 
 CLUSTERS_SHOWN = 10
-AT_A_GLANCE = 1 << 22  # entries of a graph whose minimum cuts take some tenths of a second
 
 
 def origin(
@@ -135,8 +134,8 @@ def _shares(clustering: "Clustering") -> str:
 
 
 def _well_connected(clustering: "Clustering") -> list[str]:
-    """How many clusters are well-connected, if that is known or is a matter of a moment."""
-    if "min_cuts" not in vars(clustering) and clustering.graph.n_entries > AT_A_GLANCE:
+    """How many clusters are well-connected, if that was asked for: it may take a tenth of the time of clustering."""
+    if "min_cuts" not in vars(clustering) and "connectivity" not in clustering.parameters:
         return []
     return [f"  well-connected   {clustering.n_well_connected:,} of {amount(clustering.n_clusters, 'cluster')}, whose "
             "minimum cut is above log10 of their nodes"]  # fmt: skip

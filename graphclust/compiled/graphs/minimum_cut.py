@@ -137,7 +137,7 @@ def merge(rows, parent, of):
     for u in range(len(of)):
         of[u] = number[of[u]]
     none = read_only(np.zeros(n))
-    sums = ClusterSums(none, none, read_only(np.zeros(n, np.int64)))
+    sums = ClusterSums(np.zeros(n), np.zeros(n), np.zeros(n, np.int64))
     return contract(Level(rows, Terms(none, none, None)), Partition(number, sums)).rows
 
 
