@@ -39,7 +39,8 @@ class Clustering:
     """Labels of all nodes, the quality of the partition and an account of the work.
 
     labels : int64, shape (n_nodes,), in the order of `nodes`; clusters are numbered from 0 by decreasing size, nodes
-        of components put aside have -1, and so have isolated ones, see `isolated`.
+        of components put aside have -1, and so have isolated ones, see `isolated`, and those in no well-connected
+        cluster where `connectivity` is asked for.
     k : the number of clusters asked for; `n_clusters` is the number found.
     graph : the graph that was clustered.
     objective : what the partition was made for, as `coreset_sc` names it.
@@ -103,7 +104,7 @@ class Clustering:
 
     @property
     def aside(self) -> npt.NDArray[np.bool_]:
-        """True for nodes with edges in no cluster, shape (n_nodes,): those of components that were put aside.
+        """True for nodes with edges in no cluster, shape (n_nodes,): of components put aside, or not well-connected.
 
         >>> import networkx as nx
         >>> from graphclust import coreset_sc
