@@ -123,9 +123,10 @@ def communities(
         refuse_small_components(part, size, min_size)
     parameters: dict[str, Any] = {"resolution": resolution, "objective": objective}
     parameters |= {"effort": effort, "components": components}
+    if connectivity is not None:
+        parameters["connectivity"] = plain_number(connectivity_in_words(connectivity))
     asked = {"min_size": min_size, "max_size": max_size, "node_weight": weights_in_words(node_weight, graph)}
     parameters |= {name: plain_number(value) for name, value in asked.items() if value is not None and is_bounded}
-    parameters |= {} if connectivity is None else {"connectivity": connectivity_in_words(connectivity)}
     parameters |= graph_settings(weight, symmetrize, time_budget)
 
     def clustering_with(labels: np.ndarray, said: list[str], sums: ClusterSums | None = None) -> Clustering:

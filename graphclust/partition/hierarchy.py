@@ -116,7 +116,7 @@ def hierarchy(
         remarks.append(
             f"well-connected clusters cover {first:.1%} of the nodes on the coarsest level, {last:.1%} on the finest"
         )
-        asked["connectivity"] = connectivity_in_words(connectivity)
+        asked["connectivity"] = plain_number(connectivity_in_words(connectivity))
     parameters = {**asked, "objective": objective, "effort": effort} | graph_settings(weight, symmetrize, None)
     if node_weight is not None:
         parameters["node_weight"] = node_weight if isinstance(node_weight, str) else "an array"

@@ -70,8 +70,8 @@ def well_connected(
     Raises ParameterError (connectivity below 0 or NaN, arguments out of range, no cluster left), GraphValidationError
     (labels of another graph), TypeError.
 
-    Source: Park, Tabatabaee, Ramavarapu et al. 2024, "Identifying well-connected communities in real-world and
-    synthetic networks", for the criterion and the Connectivity Modifier; with `recluster=False` it is their WCC.
+    Source: Park, Tabatabaee, Ramavarapu et al. 2024, "Well-connectedness and community detection", for the criterion
+    and the Connectivity Modifier; with `recluster=False` it is their WCC.
 
     >>> import networkx as nx
     >>> lollipop = nx.lollipop_graph(12, 3)  # a clique of 12 nodes with a tail of 3
@@ -100,7 +100,8 @@ def well_connected(
         )  # fmt: skip
     if leftover == "alone":
         found[found < 0] = found.max() + 1 + np.arange(np.count_nonzero(found < 0))
-    parameters: dict[str, Any] = {"connectivity": connectivity_in_words(connectivity), "recluster": bool(recluster)}
+    asked = plain_number(connectivity_in_words(connectivity))
+    parameters: dict[str, Any] = {"connectivity": asked, "recluster": bool(recluster)}
     parameters |= {"min_size": plain_number(min_size), "cut_weight": bool(cut_weight), "leftover": leftover}
     in_rows = np.empty(graph.n_nodes, np.int64)
     in_rows[order] = found
