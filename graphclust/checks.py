@@ -2,7 +2,7 @@
 
 import numbers
 import os
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -13,6 +13,7 @@ Word = TypeVar("Word", bound=str)
 # What helps where k=None is not possible.
 K_OF_GRAPH = "coreset_sc(G).k is the number that a graph shows"
 K_OF_POINTS = "coreset_sc(knn_graph(X)).k is the number that the graph of nearest neighbors shows"
+_AS_LOOPS_TAKE: tuple[Literal["C", "A", "W"], ...] = ("C", "A", "W")  # of labels and weights, to compile for one type
 Seed = int | np.integer[Any] | np.random.Generator | None  # what `as_generator` takes
 
 
@@ -64,7 +65,7 @@ def as_whole_number(
     number = int(value)
     if number < at_least or (at_most is not None and number > at_most):
         allowed = f">= {at_least}" if at_most is None else f"between {at_least} and {at_most}"
-        raise ParameterError(f"{name}={value} is out of range, expected {allowed}{why}")
+        raise ParameterError(f"{name}={shorten(value)} is out of range, expected {allowed}{why}")
     return number
 
 
@@ -74,7 +75,10 @@ def as_number(
     """`value` as a finite float with at_least <= value, above < value < below."""
     if isinstance(value, bool | np.bool_) or not isinstance(value, numbers.Real):
         raise TypeError(f"{name}={value!r} is a {type(value).__name__}, expected a number")
-    number = float(value)
+    try:
+        number = float(value)
+    except OverflowError:  # a whole number beyond all floats
+        number = np.inf
     if not (np.isfinite(number) and number >= at_least and above < number < below):
         bounds = [
             f">= {at_least:g}" if np.isfinite(at_least) else "",
@@ -82,9 +86,15 @@ def as_number(
             f"< {below:g}" if np.isfinite(below) else "",
         ]
         raise ParameterError(
-            f"{name}={value} is out of range, expected a finite number {', '.join(filter(None, bounds))}"
+            f"{name}={shorten(value)} is out of range, expected a finite number {', '.join(filter(None, bounds))}"
         )
     return number
+
+
+def shorten(value: Any) -> str:
+    """A number as an error shows it, without most of its digits if it has very many."""
+    digits = str(value)
+    return digits if len(digits) <= 40 else f"{digits[:20]}... ({len(digits)} digits)"
 
 
 def as_choice(value: Word, name: str, allowed: tuple[str, ...]) -> Word:
@@ -133,7 +143,7 @@ def as_labels(labels: Any, n_nodes: int, name: str = "labels") -> npt.NDArray[np
         raise GraphValidationError(
             f"{name} holds {array.max()}, far above the number of nodes; renumber the clusters from 0"
         )
-    return np.ascontiguousarray(array, dtype=np.int64)
+    return np.require(array, np.int64, _AS_LOOPS_TAKE)
 
 
 def as_names(nodes: Any) -> list[Any]:
@@ -161,7 +171,7 @@ def as_weights(weights: Any, n: int, name: str = "sample_weight") -> npt.NDArray
     array = as_array(weights, name)
     if array.dtype.kind not in "biuf":
         raise TypeError(f"{name} has dtype {array.dtype}, expected numbers")
-    array = np.full(n, array, np.float64) if array.ndim == 0 else np.ascontiguousarray(array, dtype=np.float64)
+    array = np.full(n, array, np.float64) if array.ndim == 0 else np.require(array, np.float64, _AS_LOOPS_TAKE)
     if array.shape != (n,):
         raise GraphValidationError(f"{name} has shape {array.shape}, expected one weight per point: ({n},)")
     if not np.isfinite(array).all() or (array < 0).any():
@@ -169,4 +179,10 @@ def as_weights(weights: Any, n: int, name: str = "sample_weight") -> npt.NDArray
         raise GraphValidationError(f"{name}[{bad}] is {array[bad]}, expected finite weights >= 0")
     if not array.any():
         raise GraphValidationError(f"{name} is zero everywhere, expected a positive weight somewhere")
+    with np.errstate(over="ignore"):
+        total = array.sum()
+    if not np.isfinite(total):
+        raise GraphValidationError(
+            f"{name} holds weights up to {array.max():.3g}, whose sum overflows; divide {name} by a power of ten"
+        )
     return array

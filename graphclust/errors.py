@@ -4,9 +4,12 @@ Each also derives from the built-in class a caller would expect, so that `except
 the argument, the value seen, what was expected and what to do. A wrong *type* is a plain `TypeError`.
 """
 
+import logging
 import sys
 import warnings
 from typing import Any
+
+_MOST_LETTERS = 2000  # of a message
 
 __all__ = [
     "ConvergenceError",
@@ -24,15 +27,18 @@ __all__ = [
     "UnsafeArchiveError",
 ]
 
+log = logging.getLogger("graphclust")
+log.addHandler(logging.NullHandler())  # where nobody asks for the log a warning is shown once, by Python's warnings
+
 
 class GraphClustError(Exception):
     """Base class of every error that graphclust raises on purpose.
 
-    Names of files and nodes that a message quotes cannot steer the terminal it is printed to.
+    Names of files and nodes that a message quotes cannot steer the terminal it is printed to, nor fill it.
     """
 
     def __str__(self) -> str:
-        return escape_controls(super().__str__(), keep="\n\t")
+        return for_people(super().__str__())
 
 
 class GraphFormatError(GraphClustError, ValueError):
@@ -120,12 +126,24 @@ def derive_from_scikit_learns() -> None:
 
 
 def warn_caller(message: str, category: type[Warning]) -> None:
-    """Warn at the line outside this package from which it was called."""
+    """Warn at the line outside this package from which it was called, and in the log unless a filter ignores it."""
     derive_from_scikit_learns()
     depth, frame = 1, sys._getframe(0)
     while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith("graphclust."):
         depth, frame = depth + 1, frame.f_back
-    warnings.warn(escape_controls(message, keep="\n\t"), category, stacklevel=depth)
+    sentence = for_people(message)
+    matching = (action for action, text, kind, *_ in warnings.filters if issubclass(category, kind) and (
+        text is None or text.match(sentence)))  # fmt: skip
+    if next(matching, "default") != "ignore":
+        log.warning(sentence)
+    warnings.warn(sentence, category, stacklevel=depth)
+
+
+def for_people(message: str) -> str:
+    """A message whose quotes steer no terminal, and are not longer than a screen: its beginning and its end stay."""
+    if len(message) > _MOST_LETTERS:
+        message = f"{message[: 3 * _MOST_LETTERS // 4]} ... {message[-_MOST_LETTERS // 4 :]}"
+    return escape_controls(message, keep="\n\t")
 
 
 def escape_controls(text: str, keep: str = "") -> str:

@@ -10,6 +10,7 @@ A node without edges, or put aside with its component, is a community of its own
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -69,13 +70,14 @@ def _sets(found: Clustering) -> list[set[Hashable]]:
     return found.communities()
 
 
-def as_rng(seed: Any) -> Any:
-    """What our functions take as `rng` for what NetworkX's take as `seed`."""
+def as_rng(seed: Any, name: str = "seed") -> Any:
+    """What our functions take as `rng` for what NetworkX's take as `seed`; a number stays one, for the record."""
     if isinstance(seed, np.random.RandomState) or seed is np.random:
         return int(seed.randint(np.iinfo(np.int32).max))
     if hasattr(seed, "randrange"):
         return seed.randrange(2**31)
-    return as_generator(seed, "seed")
+    generator = as_generator(seed, name)
+    return seed if seed is None or isinstance(seed, Integral) else generator
 
 
 def _with_weights(G: Any, weight: Any) -> tuple[Any, str | None]:

@@ -3,7 +3,6 @@
 It also keeps the best that there is so far, for a caller who presses Ctrl-C.
 """
 
-import logging
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -11,11 +10,13 @@ from typing import Any
 
 from graphclust.checks import as_number
 from graphclust.compiled.runtime.loops import working_time
-from graphclust.errors import Interrupted
+from graphclust.errors import Interrupted, ResourceLimitError, in_mebibytes, log
+from graphclust.io.container_limits import container_memory, resident_bytes
 from graphclust.progress_bar import ProgressLine, TqdmBar, visible_bar
 
+LARGE, SAFE = 1 << 19, 0.9  # entries of a graph whose levels are watched; of the memory that is left
+SECONDS_BETWEEN_LOOKS = 0.05  # at memory: no more than some 100 MB are written meanwhile
 Listener = Callable[[str, int, int], None]
-log = logging.getLogger("graphclust")
 
 
 class Progress:
@@ -56,6 +57,8 @@ class Progress:
         self._deadline = float("inf")
         self._reads: list[tuple[str, int]] = []  # appended to, by several threads: sums would get lost between them
         self._watched: object = None
+        self._most_resident: float = float("inf")  # bytes
+        self._next_look = 0.0
         self._stage = ""
         self._best: Callable[[], Any] | None = None
         self._made_whole: list[Callable[[Any], Any] | None] = []  # outermost first
@@ -78,8 +81,13 @@ class Progress:
             log.info("%s: %.3f s", name, seconds)
 
     def watch(self, graph: object) -> None:
-        """From now on `reads` counts the entries that are read of this graph, and of no other."""
+        """From now on `reads` counts the entries that are read of this graph, and of no other.
+
+        Where it is large and a control group has a limit, each step looks whether the process is about to be killed.
+        """
         self._watched = graph
+        left = container_memory() if getattr(graph, "n_entries", 0) > LARGE else None
+        self._most_resident = float("inf") if left is None else resident_bytes() + SAFE * left
 
     def reads(self, graph: object, n_entries: int) -> None:
         """Say that so many entries of the rows of a graph are read in the running stage."""
@@ -95,9 +103,24 @@ class Progress:
         return sums
 
     def step(self, done: int, total: int) -> None:
-        """Say that `done` of `total` units of the running stage are finished."""
+        """Say that `done` of `total` units of the running stage are finished.
+
+        Raises ResourceLimitError where nearly all memory that there was when the work began is taken.
+        """
+        if self._looks_at_memory() and self._most_resident < resident_bytes():
+            raise ResourceLimitError(
+                f"nearly all memory of the container is taken in the stage {self._stage!r}, by this process "
+                f"{in_mebibytes(resident_bytes())}; give it more, or cluster from a store, by open_store"
+            )
         if self.listener is not None:
             self.listener(self._stage, done, total)
+
+    def _looks_at_memory(self) -> bool:
+        """Whether there is a limit, and it is time for the next look: each takes as long as thousands of entries."""
+        if self._most_resident == float("inf") or time.monotonic() < self._next_look:
+            return False
+        self._next_look = time.monotonic() + SECONDS_BETWEEN_LOOKS
+        return True
 
     def limit(self, time_budget: float) -> None:
         """From now on there are so many seconds left, or fewer where there were."""
@@ -108,6 +131,7 @@ class Progress:
         """A Progress for a part of the work, with its own seconds and the same listener and deadline."""
         other = Progress(self.listener)
         other.time_budget, other._deadline = self.time_budget, self._deadline
+        other._most_resident = self._most_resident
         return other
 
     @property

@@ -1,9 +1,5 @@
-"""Shared set-up: one numba cache for each version of the compiled sources, and where the real data lies.
+"""Shared set-up: where compiled loops are kept, and where the real data lies."""
 
-numba does not see that a loop calls another file's loop that was edited since; a fresh cache folder does.
-"""
-
-import hashlib
 import os
 import pathlib
 
@@ -15,11 +11,9 @@ collect_ignore_glob = [
     "mutants/*",  # a command and its tables
 ]
 PARTS = ("equal_parts", "balanced_partition", "bisection")  # whose loops take half a minute to compile
-MOST_WORKERS = 4  # of two that need the same loop at the same time one waits for the other
+MOST_WORKERS = 4  # each compiles what it needs and no other has compiled yet
 
-_sources = sorted((pathlib.Path(__file__).parents[1] / "graphclust" / "compiled").rglob("*.py"))
-_version = hashlib.sha256(b"".join(path.read_bytes() for path in _sources)).hexdigest()[:16]
-os.environ.setdefault("NUMBA_CACHE_DIR", os.path.expanduser(f"~/.cache/graphclust-tests/{_version}"))
+os.environ.setdefault("NUMBA_CACHE_DIR", os.path.expanduser("~/.cache/graphclust-tests"))
 os.environ["GRAPHCLUST_COMPILE"] = "always"  # the tests are of compiled loops, however few numbers they are given
 
 
@@ -31,13 +25,11 @@ def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
 
 
 def pytest_sessionstart(session: pytest.Session) -> None:
-    """With nothing compiled the second worker begins with other loops than the first, which else compiles alone."""
-    folder = pathlib.Path(os.environ["NUMBA_CACHE_DIR"])
-    is_second = os.environ.get("PYTEST_XDIST_WORKER") == "gw1"
-    if is_second and "NUMBA_DISABLE_JIT" not in os.environ and not any(folder.glob("graphs_*/agglomeration.*.nbc")):
-        from graphclust.faces.second_compiler import compile_from_the_end
+    """The second worker begins with other loops than the first, so that few are compiled twice."""
+    if os.environ.get("PYTEST_XDIST_WORKER") == "gw1" and "NUMBA_DISABLE_JIT" not in os.environ:
+        import graphclust
 
-        compile_from_the_end()
+        graphclust.cluster_path([(0, 1), (1, 2), (2, 0), (2, 3)], rng=0)
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -9,6 +9,7 @@ import types
 import networkx as nx
 import numpy as np
 import pytest
+from cases import for_each
 
 import graphclust
 from graphclust.argument_names import OTHER_NAMES, with_hints
@@ -39,7 +40,7 @@ def test_a_seed_by_another_name_is_told_rng(name, other):
         getattr(graphclust, name)(**{other: 0})
 
 
-@pytest.mark.parametrize("name", WITH_K)
+@for_each("name", WITH_K)
 def test_n_clusters_is_told_k(name):
     with pytest.raises(TypeError, match=r"'n_clusters', did you mean 'k'\?$"):
         getattr(graphclust, name)(n_clusters=3)
@@ -87,7 +88,7 @@ def test_other_type_errors_are_left_as_they_are():
     assert with_hints(takes_anything) is takes_anything
 
 
-@pytest.mark.parametrize("name", FUNCTIONS)
+@for_each("name", FUNCTIONS)
 def test_a_function_is_still_itself(name):
     function = getattr(graphclust, name)
     home = sys.modules[function.__module__]

@@ -7,6 +7,7 @@ import time
 import networkx as nx
 import numpy as np
 import pytest
+from cases import for_each
 
 import graphclust
 from graphclust import Interrupted, Progress
@@ -262,7 +263,7 @@ def test_a_third_of_the_time_is_a_third_of_the_time():
 
 
 @pytest.mark.filterwarnings("ignore::graphclust.errors.GraphWarning")
-@pytest.mark.parametrize("name", [name for name in CLUSTERERS if name not in ("coreset_sc", "two-step")])
+@for_each("name", [name for name in CLUSTERERS if name not in ("coreset_sc", "two-step")])
 def test_a_progress_brings_a_budget_to_any_function(name):
     progress = Progress(time_budget=AT_ONCE)
     hasty, whole = CLUSTERERS[name](progress), CLUSTERERS[name](None)

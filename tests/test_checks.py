@@ -5,6 +5,7 @@ import fractions
 import networkx as nx
 import numpy as np
 import pytest
+from cases import for_each
 
 import graphclust as gc
 from graphclust.checks import as_array, as_choice, as_generator, as_labels, as_number, as_weights, as_whole_number
@@ -17,7 +18,7 @@ def test_whole_numbers_of_any_kind_are_taken(value):
     assert type(as_whole_number(value, "k", at_least=1)) is int
 
 
-@pytest.mark.parametrize("value", [True, np.True_, 2.5, 3.0, np.float64(3), "3", None, [3], np.array([3]), 3j])
+@for_each("value", [True, np.True_, 2.5, 3.0, np.float64(3), "3", None, [3], np.array([3]), 3j])
 def test_what_is_no_whole_number_is_a_type_error_that_names_the_argument(value):
     with pytest.raises(TypeError, match=r"k=.* is a .*, expected a whole number"):
         as_whole_number(value, "k", at_least=1)
@@ -44,7 +45,7 @@ def test_what_is_no_number_is_a_type_error(value):
         as_number(value, "shift")
 
 
-@pytest.mark.parametrize("value", [float("nan"), float("inf"), -float("inf"), -1e-300, 0, 1, 2.0])
+@for_each("value", [float("nan"), float("inf"), -float("inf"), -1e-300, 0, 1, 2.0])
 def test_numbers_out_of_range_are_refused(value):
     with pytest.raises(ParameterError, match=r"tolerance=.*expected a finite number >= 0, > 0, < 1"):
         as_number(value, "tolerance", at_least=0.0, above=0.0, below=1.0)
@@ -111,7 +112,7 @@ def test_a_number_is_the_weight_of_every_point(number):
     assert as_weights(number, 3).tolist() == [2.0, 2.0, 2.0]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("weights", "words"),
     [
         ([1.0, 2.0], r"sample_weight has shape \(2,\), expected one weight per point: \(3,\)"),
@@ -145,7 +146,7 @@ MASKED_WEIGHTS = np.ma.masked_array(np.ones(4), [0, 0, 0, 1])
 MASKED_MATRIX = np.ma.masked_equal(np.ones((4, 4)), 0.0)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("run", "name"),
     [
         *(
@@ -181,8 +182,8 @@ def test_masked_arrays_are_refused_by_the_name_of_the_argument(run, name):
         run()
 
 
-@pytest.mark.parametrize("fit", ["fit", "fit_predict"])
-@pytest.mark.parametrize(
+@for_each("fit", ["fit", "fit_predict"])
+@for_each(
     "estimator",
     [gc.KMeans, gc.MiniBatchKMeans, gc.NestedMiniBatchKMeans, gc.SphericalKMeans, gc.KernelKMeans,
      gc.SpectralClustering, gc.CoresetSpectralClustering, gc.GraphClustering],

@@ -7,6 +7,7 @@ import networkx as nx
 import numpy as np
 import pytest
 import sklearn.cluster
+from cases import for_each
 from scipy import sparse
 from sklearn.datasets import load_breast_cancer, load_wine, make_blobs
 from sklearn.exceptions import ConvergenceWarning as TheirConvergenceWarning
@@ -68,16 +69,16 @@ def test_copies_of_a_mean_give_no_centroid():
     assert len(model.cluster_centers_) == 1
 
 
-@pytest.mark.parametrize("max_iter", [1, 3])
-@pytest.mark.parametrize("batch_size", [1, 7, 50, 1024])
+@for_each("max_iter", [1, 3])
+@for_each("batch_size", [1, 7, 50, 1024])
 def test_mini_batches_make_no_more_passes_than_asked_for(batch_size, max_iter):
     model = MiniBatchKMeans(3, batch_size=batch_size, max_iter=max_iter, max_no_improvement=None, random_state=0)
     model.fit(X[:95])
     assert model.n_iter_ == max_iter and model.n_steps_ == max_iter * 95 // min(batch_size, 95)
 
 
-@pytest.mark.parametrize("tol", [0.0, 1e-4, 1e-2, 10.0])
-@pytest.mark.parametrize("max_iter", [1, 4, 300])
+@for_each("tol", [0.0, 1e-4, 1e-2, 10.0])
+@for_each("max_iter", [1, 4, 300])
 def test_iterations_are_counted_as_scikit_learn_counts_them(tol, max_iter):
     points = np.random.default_rng(0).normal(size=(300, 2))
     options = {"init": points[:3], "n_init": 1, "tol": tol, "max_iter": max_iter}
@@ -276,8 +277,8 @@ def product_of_cosines(one, other):
     return float(np.cos(one - other).prod())
 
 
-@pytest.mark.parametrize("solver", ["full", "minibatch", "truncated", "coreset"])
-@pytest.mark.parametrize(
+@for_each("solver", ["full", "minibatch", "truncated", "coreset"])
+@for_each(
     ("kernel", "options"),
     [
         ("sigmoid", {"coef0": 0.5, "gamma": 1e-3}), ("chi2", {}), ("chi2", {"gamma": 0.2}), ("poly", {"degree": 2}),

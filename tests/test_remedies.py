@@ -14,6 +14,7 @@ import warnings
 import networkx as nx
 import numpy as np
 import pytest
+from cases import for_each
 from scipy import sparse
 
 import graphclust
@@ -264,7 +265,7 @@ def test_what_an_error_names_is_there(folder, monkeypatch):
     assert n_errors > 1_000 and not found, "\n".join(found)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("message", "fault"),
     [
         ('expected weights >= 0, or pass weights="abs"', "no argument weights="),

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from cases import for_each
 from scipy import sparse
 
 from graphclust import (
@@ -71,9 +72,9 @@ def test_spherical_k_means_of_single_precision(exponent):
     assert (found.labels == expected.labels).all() and (found.labels >= 0).all()
 
 
-@pytest.mark.parametrize("exponent", [-990, 530, 1015])
-@pytest.mark.parametrize("metric", ["euclidean", "cosine", "manhattan"])
-@pytest.mark.parametrize("weights", ["gaussian", "umap"])
+@for_each("exponent", [-990, 530, 1015])
+@for_each("metric", ["euclidean", "cosine", "manhattan"])
+@for_each("weights", ["gaussian", "umap"])
 def test_graphs_of_neighbors_of_points_times_a_power_of_two_are_equal(metric, weights, exponent):
     found, expected = (knn_graph(points, 5, metric=metric, weights=weights) for points in (np.ldexp(X, exponent), X))
     assert (found.indices == expected.indices).all() and (found.indptr == expected.indptr).all()
@@ -94,14 +95,14 @@ def test_clusters_of_very_small_points_are_found():
         assert adjusted_rand_index(found.labels, np.repeat(np.arange(3), 60)) == 1.0
 
 
-@pytest.mark.parametrize("kernel", ["gaussian", "linear", "laplacian", "cosine"])
-@pytest.mark.parametrize("exponent", [-450, 480])
+@for_each("kernel", ["gaussian", "linear", "laplacian", "cosine"])
+@for_each("exponent", [-450, 480])
 def test_kernel_k_means_of_points_times_a_power_of_two(kernel, exponent):
     found, expected = (kernel_kmeans(points, 3, kernel=kernel, rng=1) for points in (np.ldexp(X, exponent), X))
     assert (found.labels == expected.labels).all()
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("run", "word"),
     [
         (lambda: kmeans(X * 1e-200, 3), r"X holds no number above 1\.\d+e-199 .* multiply X"),

@@ -5,6 +5,7 @@ import json
 import networkx as nx
 import numpy as np
 import pytest
+from cases import for_each
 
 import graphclust
 from graphclust import (
@@ -31,7 +32,7 @@ WAYS = {
 
 
 @pytest.mark.filterwarnings("ignore::UserWarning")
-@pytest.mark.parametrize("way", WAYS)
+@for_each("way", WAYS)
 def test_a_seed_that_was_drawn_gives_the_labels_again(way):
     first, other = WAYS[way](GRAPH, None), WAYS[way](GRAPH, None)
     assert isinstance(first.seed, int) and first.seed != other.seed
@@ -40,7 +41,7 @@ def test_a_seed_that_was_drawn_gives_the_labels_again(way):
 
 
 @pytest.mark.filterwarnings("ignore::UserWarning")
-@pytest.mark.parametrize("way", WAYS)
+@for_each("way", WAYS)
 def test_a_seed_is_recorded_as_it_was_given(way):
     assert WAYS[way](GRAPH, 7).seed == WAYS[way](GRAPH, np.int64(7)).seed == 7
     assert type(WAYS[way](GRAPH, np.int64(7)).seed) is int

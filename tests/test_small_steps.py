@@ -8,7 +8,6 @@ from graphclust import DenseKernel, NormalizedCutKernel, as_graph
 from graphclust.compiled.graphs import merging
 from graphclust.compiled.points.centroid_update import Renewed, Totals, renew_centroids
 from graphclust.coreset.parallel_sampling import all_points
-from graphclust.io.text.column_names import name_both_ends
 from graphclust.points.kernel_k_means.kernel import gamma
 from graphclust.profile.edge_subsampling import FACTORS, leave_out_edges
 
@@ -58,12 +57,6 @@ def test_a_heap_with_room_keeps_what_it_holds():
     )
     plain(merging._push_again)(1, False, merger)
     assert state[0] == 2 and items[:2].tolist() == [2, 1] and gains[:2].tolist() == [5.0, 2.0]
-
-
-def test_names_of_columns_name_both_ends_or_none():
-    assert name_both_ends(["source", "target"]) and name_both_ends(["w", "dst", "from"])
-    for one_end in (["source", "name"], ["name", "target"], ["source", "source"], ["target", "to"], ["u", "v"], []):
-        assert not name_both_ends(one_end), one_end
 
 
 def test_centroids_are_renewed_with_the_errors_of_their_points():

@@ -9,6 +9,7 @@ import sys
 import typing
 
 import pytest
+from cases import for_each
 
 import graphclust
 
@@ -62,7 +63,7 @@ def test_wrong_lines_of_the_client_are_reported(tmp_path):
     assert {int(number) for number in re.findall(r"client\.py:(\d+): error", run.stdout)} == set(wrong)
 
 
-@pytest.mark.parametrize("name", graphclust.__all__)
+@for_each("name", graphclust.__all__)
 def test_annotations_can_be_resolved(name):
     value = getattr(graphclust, name)
     if callable(value):

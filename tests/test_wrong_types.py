@@ -3,6 +3,7 @@
 import networkx as nx
 import numpy as np
 import pytest
+from cases import for_each
 from scipy import sparse
 
 import graphclust as gc
@@ -27,7 +28,7 @@ OF_ITS_PARTS = {
 }
 
 
-@pytest.mark.parametrize("name", OF_A_KERNEL)
+@for_each("name", OF_A_KERNEL)
 def test_what_is_no_kernel_is_named_with_the_way_to_one(name):
     for other in OTHERS:
         words = rf"kernel is a {type(other).__name__}, expected a NormalizedCutKernel: NormalizedCutKernel\.of\(G\)"

@@ -25,6 +25,9 @@ class CoresetClustering:
     weights: npt.NDArray[np.float64]
     labels: npt.NDArray[np.int64]
 
+    def __repr__(self) -> str:
+        return f"CoresetClustering(nodes={len(self.nodes)}, weight={self.weights.sum():.6g})"
+
 
 @dataclass(frozen=True)
 class Outcome:

@@ -40,6 +40,9 @@ class Seeds(NamedTuple):
     n_clipped: int
     entries_read: int
 
+    def __repr__(self) -> str:
+        return f"Seeds(nodes={self.nodes.tolist()[:10]}, n_seeds={len(self.nodes)}, n_nodes={len(self.nearest)})"
+
 
 def d2_seeding(
     kernel: NormalizedCutKernel, n_seeds: int, *, method: str = "tree", rng: Seed = None, progress: ProgressLike = None

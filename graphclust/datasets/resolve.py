@@ -28,7 +28,7 @@ from graphclust.errors import (
     in_mebibytes,
 )
 from graphclust.graph.container import Graph
-from graphclust.io.edges import available_bytes
+from graphclust.io.container_limits import available_bytes
 from graphclust.io.formats.communities import Communities
 from graphclust.io.load import LoadInfo, load_graph
 from graphclust.progress import Progress, ProgressLike, as_progress

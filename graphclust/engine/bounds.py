@@ -43,13 +43,13 @@ def weights_in_words(node_weight: NodeWeight, graph: Graph) -> str | None:
     return node_weight if isinstance(node_weight, str) else "given"
 
 
-def as_sizes(G: Any, graph: Graph, node_weight: NodeWeight) -> np.ndarray:
+def as_sizes(G: Any, graph: Graph, node_weight: NodeWeight, *, may_be_zero: bool = False) -> np.ndarray:
     """The sizes of the nodes that `node_weight` stands for, float64 (n_nodes,): an array, names, or an attribute.
 
     By default those that the graph's file has, or ones.
 
     Raises TypeError, GraphValidationError for a wrong number of them, for nodes that have none and for sizes that are
-    not > 0, ParameterError for an attribute that the nodes do not have.
+    not > 0, or with may_be_zero >= 0, ParameterError for an attribute that the nodes do not have.
     """
     if node_weight is None:
         if graph.node_weights is None:
@@ -59,7 +59,7 @@ def as_sizes(G: Any, graph: Graph, node_weight: NodeWeight) -> np.ndarray:
         node_weight = _attribute(G, node_weight)
     names = range(graph.n_nodes) if graph.nodes is None else as_names(graph.nodes)
     size = as_weights(order_by_name(node_weight, names, "node"), graph.n_nodes, "node_weight")
-    if size.min() <= 0.0:
+    if size.min() <= 0.0 and not may_be_zero:
         u = int(size.argmin())
         raise GraphValidationError(f"node_weight[{u}] is {size[u]:g}, expected weights > 0")
     return size

@@ -182,7 +182,8 @@ def search(
     best = recombine(top, pool, plan, run) if len(pool) > 1 and not is_settled else pool[0]
     is_large = n_entries(level) > cycles.most
     if is_large and not is_settled:
-        best = improve_while_worth(top, best, plan, run, cycles.inside)
+        with run.progress.within(partial(labels_of_nodes, steps)):
+            best = improve_while_worth(top, best, plan, run, cycles.inside)
     best, share = take_back(steps, best, goal, 1.0, run)
     run.progress.offer(best.labels.copy)
     if not is_large and not is_settled:
@@ -228,6 +229,13 @@ def take_back(
         if share > most:
             break
     return found, share
+
+
+def labels_of_nodes(steps: Sequence[Contraction], labels: np.ndarray) -> np.ndarray:
+    """Labels of the last contraction as those of the nodes."""
+    for step in reversed(steps):
+        labels = labels[step.regions.labels]
+    return labels
 
 
 def share_that_differs(level: Level, labels: np.ndarray, others: np.ndarray) -> float:
@@ -364,7 +372,7 @@ def coarsen(level: Level, pull: float, run: Run, most: float = np.inf) -> list[C
     """Contractions down to a level on which the budget pays for the first V-cycles; most : what a region may hold."""
     steps: list[Contraction] = []
     while n_entries(level) * FIRST > BUDGET:
-        regions = find_regions(level, pull, run, most)
+        regions = find_regions(level, pull, run, most, settles=True)
         if len(regions.sums.size) > LARGEST_SHARE * len(regions.labels):
             break
         steps.append(contract(level, regions, run))

@@ -16,21 +16,26 @@ from graphclust.compiled.runtime.blocks import n_threads, row_blocks, run_in_blo
 from graphclust.engine.levels import Run, is_small, partition_in, room_for
 
 ROUNDS = 2  # of moves that make regions
+UNSETTLED = 0.1  # of the nodes: while a round moves more, another follows where regions are to settle
 OPENED_PER_NODE = 2  # new clusters for which there is room, for each node that waits
 WORTH_THREADS = 1 << 21  # entries of a round: with fewer, threads spend as long waiting for each other as they save
 CHUNK = 1 << 14  # entries, at least, that a thread takes at a time: a call from Python costs as much as a thousand
-CHUNKS_PER_THREAD = 8  # so that threads end together
+CHUNKS_PER_THREAD = 4  # so that threads end together
 
 
-def find_regions(level: Level, pull: float, run: Run, most: float = np.inf, fewest: int = 1) -> Partition:
+def find_regions(
+    level: Level, pull: float, run: Run, most: float = np.inf, fewest: int = 1, *, settles: bool = False
+) -> Partition:
     """Regions of nodes that hang together, by local moving from singletons at the pull of a plain objective.
 
     most : what a region may hold of the sizes of nodes, where the level has any. fewest : as soon as no more regions
-    than these are left, no two are joined any more.
+    than these are left, no two are joined any more. settles : whether rounds go on until one moves few nodes. Links
+    that are no part of a cluster mix regions of two or three nodes, of which there are many after two rounds: with a
+    quarter of the links, 11 % of all nodes are in a wrong region then, and .1 % once regions are settled.
     """
     n = len(level.terms.mass)
     n_rounds, key = 1 if run.progress.out_of_time() else ROUNDS, run.key()
-    if is_small(level):
+    if is_small(level) and not settles:
         room = room_for(level, n)
         k, read = loops.find_regions_into(level, pull, loops.RegionSize(fewest, most), n_rounds, key, room)
         run.reads(level, read)
@@ -38,12 +43,16 @@ def find_regions(level: Level, pull: float, run: Run, most: float = np.inf, fewe
     regions, objective = loops.singletons(level.terms), loops.objective_of_regions(level.terms, pull)
     rules = loops.Rules(fewest, False, limits_of(level.terms.size, regions.labels, n, 0.0, most))
     mover = Mover(level, objective, loops.State(regions.labels, regions.sums, rules), run)
-    for _ in range(n_rounds):
-        if mover.n_clusters <= fewest:
+    n_done = 0
+    while mover.n_clusters > fewest and (n_done < n_rounds or (settles and mover.n_moved > UNSETTLED * n)):
+        if not settles:
+            mover.moving.waits[:n] = loops.WAITS
+        this = mover.play_round(key, to_the_end=True)
+        if settles:
+            mover.mark_neighbors(this)
+        n_done, key = n_done + 1, loops.next_key(key)
+        if run.progress.out_of_time():
             break
-        mover.moving.waits[:n] = loops.WAITS
-        mover.play_round(key, to_the_end=True)
-        key = loops.next_key(key)
     return loops.without_gaps(regions.labels, regions.sums)
 
 
@@ -125,6 +134,8 @@ class Mover:
     def _chunks_of(self, this: loops.Round) -> list[np.ndarray]:
         """Boundaries of chunks of about equal numbers of entries, in each batch."""
         starts, entries = this.starts, this.entries
+        if n_threads() == 1:
+            return [np.array([0, starts[b + 1] - starts[b]]) for b in range(len(starts) - 1)]
         chunk = max(CHUNK, int(entries[-1]) // ((len(starts) - 1) * CHUNKS_PER_THREAD * n_threads()))
         by_entries = np.searchsorted(entries, np.arange(0, entries[-1], chunk))
         bounds = np.unique(np.concatenate([starts, by_entries]))

@@ -46,6 +46,7 @@ from graphclust.engine.engine import (
     LARGEST_SHARE,
     SPARE_ENTRIES,
     Effort,
+    labels_of_nodes,
     partition_into,
     side_by_side,
 )
@@ -127,7 +128,7 @@ def search_within(level: Level, free: Partition, plan: Plan, n_children: float, 
     pool, n_made, in_vain = _rank(top, pool, goal), 0, 0
     while n_made < n_children and in_vain < PATIENCE and not run.progress.out_of_time():
         if is_within(top, pool[0], goal):
-            run.progress.offer(partial(_labels_of_nodes, steps, pool[0].labels))
+            run.progress.offer(partial(labels_of_nodes, steps, pool[0].labels))
         run.progress.step(int(min(n_made, PATIENCE)), int(min(n_children, PATIENCE)))
         litter = side_by_side([partial(_child, top, pool, plan)] * LITTER, top, run)
         best = value(pool[0], goal)
@@ -270,13 +271,6 @@ def _equal_parts(level: Level, goal: Goal, run: Run) -> Partition:
         cut = goal._replace(objective=_edge_cut(level, run))
         found, _ = balanced.partition_balanced(own.finest, cut, balanced.EFFORTS["low"], own)
     return settle(level, with_sums(level, found.labels, goal.k, run), goal, run)
-
-
-def _labels_of_nodes(steps: list[Contraction], labels: np.ndarray) -> np.ndarray:
-    """Labels of the coarsest level as those of the finest."""
-    for step in reversed(steps):
-        labels = labels[step.regions.labels]
-    return labels.copy()
 
 
 def _edge_cut(level: Level, run: Run) -> Objective:

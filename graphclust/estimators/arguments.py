@@ -11,10 +11,13 @@ from sklearn.utils.validation import validate_data
 
 from graphclust.checks import as_array, as_whole_number
 from graphclust.graph.matrices import with_checked_arrays
+from graphclust.progress import Listener
 
 
 def as_rng(random_state: Any) -> np.random.Generator:
-    """A generator from None, a whole number >= 0, a RandomState, of which a number is drawn, or a Generator."""
+    """A generator from None, a whole number >= 0, a Generator, or a RandomState or numpy.random that draws a number."""
+    if random_state is np.random:  # as scikit-learn takes it
+        random_state = np.random.mtrand._rand
     if isinstance(random_state, np.random.RandomState):
         return np.random.default_rng(random_state.randint(np.iinfo(np.int32).max))
     if random_state is None or isinstance(random_state, np.random.Generator):
@@ -25,6 +28,11 @@ def as_rng(random_state: Any) -> np.random.Generator:
         f"random_state={random_state!r} cannot be used, expected None, a whole number >= 0, a RandomState or a "
         "Generator"
     )
+
+
+def as_listener(verbose: Any) -> Listener | None:
+    """What prints each step of the work, where `verbose` asks for it."""
+    return (lambda stage, done, total: print(f"{stage or 'batches'}: {done} of {total}")) if verbose else None
 
 
 def as_n_clusters(n_clusters: Any, n_samples: int) -> int:

@@ -8,6 +8,7 @@ import numpy as np
 
 from graphclust.checks import as_choice, as_whole_number
 from graphclust.errors import warn_caller
+from graphclust.estimators.arguments import as_listener
 from graphclust.estimators.centroid_model import CentroidModel
 from graphclust.points.k_means.lloyd import kmeans
 from graphclust.points.k_means.lloyd_iteration import KMeansResult
@@ -30,8 +31,9 @@ class KMeans(CentroidModel):
     max_iter, tol : see `graphclust.kmeans`; tol=0 goes on to a fixed point.
     random_state : None, a whole number, a RandomState or a Generator; the same number gives the same result, bit for
         bit, on any number of threads.
-    algorithm, verbose, copy_x : for code that was written for scikit-learn. Both its algorithms, "lloyd" and "elkan",
-        end where this one does, which keeps bounds where that pays; nothing is printed; X is never modified.
+    verbose : print how far it is.
+    algorithm, copy_x : for code that was written for scikit-learn. Both its algorithms, "lloyd" and "elkan", end where
+        this one does, which keeps bounds where that pays; X is never modified.
 
     Fitted: cluster_centers_ (n_clusters, n_features), labels_ (n_samples,), inertia_, n_iter_ (with the iteration that
     found nothing to change, as scikit-learn counts), n_features_in_.
@@ -71,11 +73,21 @@ class KMeans(CentroidModel):
         self.algorithm = algorithm
 
     def _cluster(self, X: Any, k: int, weights: np.ndarray, rng: np.random.Generator) -> KMeansResult:
+        """The best of the runs."""
         as_choice(self.algorithm, "algorithm", ALGORITHMS)
         runs = n_runs(self.n_init, self.init)
         found: list[KMeansResult] = []
         for init in starts(self.init, runs, X, k, rng):
-            result = kmeans(X, k, sample_weight=weights, init=init, max_iter=self.max_iter, tol=self.tol, rng=rng)
+            result = kmeans(
+                X,
+                k,
+                sample_weight=weights,
+                init=init,
+                max_iter=self.max_iter,
+                tol=self.tol,
+                rng=rng,
+                progress=as_listener(self.verbose),
+            )
             found.append(result)
         return min(found, key=lambda result: result.inertia)
 

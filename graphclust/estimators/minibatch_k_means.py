@@ -10,7 +10,7 @@ import numpy as np
 
 from graphclust.checks import as_weights, as_whole_number
 from graphclust.errors import ConvergenceWarning, warn_caller
-from graphclust.estimators.arguments import as_n_clusters, as_points, as_rng
+from graphclust.estimators.arguments import as_listener, as_n_clusters, as_points, as_rng
 from graphclust.estimators.centroid_model import CentroidModel
 from graphclust.estimators.k_means import n_runs, starts
 from graphclust.points.k_means.blocks import block_sums, nearest_centroids
@@ -39,7 +39,7 @@ class MiniBatchKMeans(CentroidModel):
     tol, max_no_improvement : `fit` stops when a batch moves the centroids by no more, as `graphclust.kmeans` takes it,
         where tol > 0; or after so many batches without a new lowest smoothed energy, None never.
     rate : see `graphclust.MiniBatch`; reassignment_ratio is its `starved`.
-    verbose, compute_labels : for code that was written for scikit-learn; nothing is printed, labels are always there.
+    verbose : print how far it is. compute_labels : for code that was written for scikit-learn; labels are always there.
 
     `partial_fit` learns from one batch; the first one has at least n_clusters points, of which the centroids start.
     While the points so far are fewer distinct ones there are fewer centroids, with a ConvergenceWarning, and later
@@ -52,7 +52,7 @@ class MiniBatchKMeans(CentroidModel):
 
     Source: see `graphclust.minibatch_kmeans`.
 
-    >>> model = MiniBatchKMeans(2, random_state=1)
+    >>> model = MiniBatchKMeans(2, rate="count", random_state=1)
     >>> for batch in ([[0.0], [9.0]], [[1.0], [10.0]], [[2.0], [11.0]]):
     ...     _ = model.partial_fit(batch)
     >>> sorted(model.cluster_centers_.ravel().round(6).tolist()), model.n_steps_
@@ -74,7 +74,7 @@ class MiniBatchKMeans(CentroidModel):
         init_size: int | None = None,
         n_init: int | str = "auto",
         reassignment_ratio: float = 0.01,
-        rate: str = "count",
+        rate: str = "sqrt",
     ):
         self.n_clusters = n_clusters
         self.init = init
@@ -101,7 +101,7 @@ class MiniBatchKMeans(CentroidModel):
             result = minibatch_kmeans(
                 X, len(start), sample_weight=weights, init=start, batch_size=batch_size, rate=self.rate,
                 starved=self.reassignment_ratio, max_iter=n_batches, patience=self.max_no_improvement, tol=self.tol,
-                rng=rng,
+                rng=rng, progress=as_listener(self.verbose),
             )  # fmt: skip
         warn_if_fewer(len(result.centroids), k)
         self._learner = self._learner_from(result.centroids, rng)

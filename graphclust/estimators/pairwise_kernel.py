@@ -22,6 +22,7 @@ class PairwiseKernel(PointKernel):
 
     def entries(self, Y: np.ndarray, Z: np.ndarray) -> np.ndarray:
         """As for every kernel of points."""
+        Y, Z = (np.require(rows, requirements="W") for rows in (Y, Z))  # some of scikit-learn's take no other arrays
         matrix = pairwise_kernels(Y, Z, metric=self.metric, filter_params=True, **self.options)
         return np.asarray(matrix, dtype=self.dtype)
 

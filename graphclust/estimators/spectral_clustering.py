@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from copy import copy
 from typing import Any, Self
 
 import numpy as np
@@ -17,6 +18,7 @@ from graphclust.checks import as_array, as_choice, as_whole_number
 from graphclust.estimators.affinities import graph_by_distance, graph_by_kernel, graph_of_affinities
 from graphclust.estimators.arguments import as_n_clusters, as_rng, check_sparse
 from graphclust.graph.container import Graph
+from graphclust.objective.cuts import modularity
 from graphclust.partition.coreset_sc import coreset_sc
 from graphclust.points.neighbors.graphs import knn_graph
 from graphclust.points.neighbors.metrics import SYNONYMS
@@ -222,6 +224,11 @@ class NeighborGraphModel(_GraphModel):
             return rbf_kernel(X, self._fitted_points, self.gamma)
         return np.exp(-self.gamma * cdist(X, self._fitted_points, "sqeuclidean"))
 
+    def score(self, X: Any, y: Any = None) -> float:
+        """Modularity of the graph of these points, each where `predict` puts it: the larger the better."""
+        labels, other = self.predict(X), copy(self)
+        return modularity(other._graph(self._check(X, reset=False), np.random.default_rng(PREDICTIONS)), labels)
+
     def _links_to_neighbors(self, X: Any) -> sparse.csr_array:
         """A link of weight 1 from each new point to each of its nearest fitted ones, (m, n_samples)."""
         points = self._fitted_points
@@ -278,7 +285,7 @@ class CoresetSpectralClustering(NeighborGraphModel):
         resolution: float | str | None = None,
         effort: str | None = None,
         components: str | None = None,
-        coreset_size: int | None = None,
+        coreset_size: float | None = None,
         min_size: float | None = None,
         max_size: float | None = None,
         max_imbalance: float | None = None,

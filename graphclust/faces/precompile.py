@@ -5,36 +5,21 @@ import tempfile
 import warnings
 from collections.abc import Callable, Iterator
 from functools import partial
+from typing import Any
 
 import numpy as np
 from scipy import sparse
 
-from graphclust.compiled.graphs.csr_checks import check_rows
-from graphclust.compiled.runtime.cache_folder import keep_in
+import graphclust as gc
+from graphclust.compiled.runtime.loop_cache import keep_in, root_to_keep
 from graphclust.compiled.runtime.loops import is_started, start_compiler
 from graphclust.coreset.paper import EMBEDDINGS
 from graphclust.errors import ParameterError
-from graphclust.generators.planted_graphs import lfr_like, planted_partition, stochastic_block_model
-from graphclust.graph.container import Graph
-from graphclust.io.graph_input import as_graph
-from graphclust.io.load import load_graph
-from graphclust.io.save import save_graph
-from graphclust.objective.cuts import conductance, kernel_k_means_cost, modularity, normalized_cut
-from graphclust.partition.coreset_sc import coreset_sc
-from graphclust.partition.hierarchy import hierarchy
-from graphclust.partition.well_connected import well_connected
-from graphclust.points.k_means.lloyd import kmeans
-from graphclust.points.k_means.minibatch import minibatch_kmeans
-from graphclust.points.k_means.nested_minibatch import nested_minibatch_kmeans
-from graphclust.points.k_means.spherical import spherical_kmeans
-from graphclust.points.kernel_k_means.coreset import coreset_kernel_kmeans
-from graphclust.points.kernel_k_means.full_batch import kernel_kmeans
-from graphclust.points.kernel_k_means.minibatch import minibatch_kernel_kmeans
-from graphclust.points.kernel_k_means.truncated import truncated_kernel_kmeans
+from graphclust.objective.objective import OBJECTIVES
 from graphclust.progress import Progress
-from graphclust.spectral.whole_graph import fast_spectral_clustering, spectral_clustering
 
 K = 5
+_OBJECTIVES: tuple[Any, ...] = tuple(OBJECTIVES)
 
 
 def compile_ahead(progress: Progress | None = None, into: str | None = None) -> str:
@@ -59,7 +44,7 @@ def compile_ahead(progress: Progress | None = None, into: str | None = None) -> 
             progress.step(i, len(examples))
             example()
     n_loops, seconds = compilation.n_loops - before, compilation.seconds - seconds
-    folder = into or os.path.dirname(check_rows.stats.cache_path or "")
+    folder = root_to_keep()
     kept = f"kept in {folder}" if folder else "not kept: no folder can be written to"
     return f"{n_loops} loops compiled in {seconds:.1f} s, {kept}"
 
@@ -80,81 +65,158 @@ def _keep_in(folder: str) -> None:
 
 
 def _examples() -> Iterator[Callable[[], object]]:
-    """Calls that compile on their first run; together they meet every loop."""
+    """Public calls that compile on their first run; together they meet every loop, with each type of array."""
     for weighted in (False, True):
         graph = _graph(weighted)
-        for method in ("multilevel", "two-step"):
-            yield partial(coreset_sc, graph, K, method=method, effort="high", rng=0)
-        yield partial(hierarchy, graph, max_size=10, rng=0)
-        yield partial(_well_connected, graph)
-        for embedding in EMBEDDINGS:
-            yield partial(coreset_sc, graph, K, method="paper", embedding=embedding, rng=0)
-        yield partial(coreset_sc, graph, K, method="paper", sampling="naive", coreset_size=200, rng=0)
-        yield partial(spectral_clustering, graph, K, rng=0)
-        yield partial(fast_spectral_clustering, graph, K, rng=0)
-        yield partial(_quality, graph)
-        yield partial(kernel_kmeans, graph, K, max_iter=3, rng=0)
-        yield partial(coreset_kernel_kmeans, graph, K, coreset_size=200, sampling="tree", rng=0)
+        for ask in _ON_GRAPHS:
+            yield partial(ask, graph)
         yield partial(_through_files, graph)
         yield partial(_through_matrices, graph)
-    yield partial(stochastic_block_model, [50] * K, 0.2, 0.01, rng=0)
-    yield partial(lfr_like, 1_000, 8.0, 0.2, largest=200, rng=0)
+        yield partial(_by_blocks, weighted)
+    yield partial(gc.stochastic_block_model, [50] * K, 0.2, 0.01, rng=0)
+    yield partial(gc.lfr_like, 1_000, 8.0, 0.2, largest=200, rng=0)
     points = np.random.default_rng(0).normal(size=(600, 8))
-    for X in (points, points.astype(np.float32), sparse.csr_array(points), sparse.csr_array(points, dtype=np.float32)):
-        yield partial(kmeans, X, K, rng=0)
-        yield partial(spherical_kmeans, X, K, rng=0)
-        yield partial(minibatch_kmeans, X, K, batch_size=100, max_iter=3, rng=0)
-        yield partial(nested_minibatch_kmeans, X, K, batch_size=100, rng=0)
-        yield partial(kmeans, X, 40, init="k-means||", rng=0)
-    for X in (points, points.astype(np.float32)):
-        yield partial(kernel_kmeans, X, K, rng=0)
-        yield partial(minibatch_kernel_kmeans, X, K, batch_size=100, max_iter=3, rng=0)
-        yield partial(truncated_kernel_kmeans, X, K, batch_size=100, max_iter=3, rng=0)
+    wide = np.random.default_rng(0).normal(size=(200, 80))
+    for values in (points, points.astype(np.float32), wide, wide.astype(np.float32)):
+        for X in (values, sparse.csr_array(values)):
+            for ask in _ON_POINTS:
+                yield partial(ask, X)
+        for ask in _ON_DENSE_POINTS:
+            yield partial(ask, values)
 
 
-def _graph(weighted: bool) -> Graph:
-    """Blocks, a crumb, a node alone and a loop."""
-    matrix = planted_partition(K, 400, 12, 2, rng=0).graph.to_scipy().tolil()
-    matrix.resize((2_004, 2_004))
+def _graph(weighted: bool) -> gc.Graph:
+    """Blocks, a crumb, a node alone, a loop, and a clique that bounds on sizes cut through."""
+    matrix = gc.planted_partition(K, 400, 12, 2, rng=0).graph.to_scipy().tolil()
+    matrix.resize((2_034, 2_034))
     matrix[2_000, 2_001] = matrix[2_001, 2_000] = matrix[5, 5] = 1
+    matrix[2_004:, 2_004:] = 1 - np.eye(30)
     matrix = matrix.tocsr()
-    return as_graph(matrix * 1.5 if weighted else matrix)
+    return gc.as_graph(matrix * 1.5 if weighted else matrix)
 
 
-def _well_connected(graph: Graph) -> None:
-    one_cluster = np.zeros(graph.n_nodes, np.int64)
-    well_connected(graph, one_cluster, connectivity=np.sqrt, cut_weight=True, leftover="alone", rng=0).min_cuts.sum()
+def _on_kernel(graph: gc.Graph) -> None:
+    """The steps of the published algorithm, each by itself."""
+    kernel = gc.NormalizedCutKernel.of(graph.subgraph(np.flatnonzero(~graph.isolated)))
+    for sampling in ("tree", "naive", "parallel"):
+        coreset = gc.construct_coreset(kernel, K, 200, sampling=sampling, rng=0)
+    gc.sampling_probabilities(kernel, gc.d2_seeding(kernel, K, rng=0))
+    gc.two_step_factor(kernel, coreset)
+    gc.two_step_coreset_graph(kernel, coreset)
+    induced = gc.coreset_graph(kernel, coreset)
+    labels = gc.cluster_coreset(induced, K, coreset.weights, rng=0)
+    gc.extend_labels(kernel, coreset, labels, induced=induced)
 
 
-def _quality(graph: Graph) -> None:
+def _on_result(graph: gc.Graph) -> None:
+    """What is asked of a clustering."""
+    clustering = gc.coreset_sc(graph, K, rng=0)
+    clustering.predict({"new": [5, 6]})
+    clustering.table()
+    clustering.update(added=[(0, 900)], removed=[(0, int(graph.indices[0]))], rng=0)
+    clustering.update(added=[(0, 900, 2.0)], rng=0)
+    gc.certainty(clustering, n_repeats=2, rng=0)
+    members = np.flatnonzero(clustering.labels >= 0)
+    gc.quotient_graph(graph.subgraph(members), clustering.labels[members])
+    gc.graph_facts(graph)
+    gc.report_page(clustering)
+
+
+def _on_labels(graph: gc.Graph) -> None:
+    """Measures of labels, and steps that begin with them."""
+    graph = graph.subgraph(np.flatnonzero(~graph.isolated))
     labels = np.arange(graph.n_nodes) % K
-    for measure in (normalized_cut, conductance, modularity, kernel_k_means_cost):
-        measure(graph, np.where(graph.isolated, -1, labels))
+    for measure in (gc.normalized_cut, gc.conductance, gc.modularity, gc.edge_cut, gc.kernel_k_means_cost):
+        measure(graph, labels)
+    for objective in _OBJECTIVES:
+        gc.move_nodes(graph, labels, objective=objective)
+        gc.refine_partition(graph, labels, objective=objective, rng=0)
+        gc.merge_clusters(graph, K, objective=objective)
 
 
-def _through_matrices(graph: Graph) -> None:
+_ON_GRAPHS: list[Callable[[gc.Graph], object]] = [
+    *(
+        partial(gc.coreset_sc, k=K, method=method, objective=objective, effort="high", rng=0)
+        for method in ("multilevel", "two-step")
+        for objective in _OBJECTIVES
+    ),
+    *(partial(gc.coreset_sc, k=K, method="paper", embedding=embedding, rng=0) for embedding in EMBEDDINGS),
+    partial(gc.coreset_sc, k=K, method="two-step", sampling="parallel", rng=0),
+    partial(gc.coreset_sc, k=K, min_size=20, max_size=600, rng=0),
+    partial(gc.communities, rng=0),
+    partial(gc.communities, min_size=10, max_size=50, components="largest", rng=0),
+    partial(gc.communities, connectivity="well", rng=0),
+    partial(gc.communities, connectivity="well", max_size=50, rng=0),
+    partial(gc.hierarchy, max_size=10, rng=0),
+    partial(gc.balanced_partition, k=K, rng=0),
+    partial(gc.balanced_partition, k=100, max_imbalance=0.0, rng=0),
+    lambda graph: gc.cluster_path(graph, rng=0).suggest(),
+    partial(gc.spectral_clustering, k=K, rng=0),
+    partial(gc.fast_spectral_clustering, k=K, rng=0),
+    partial(gc.kernel_kmeans, k=K, max_iter=3, rng=0),
+    partial(gc.coreset_kernel_kmeans, k=K, coreset_size=200, sampling="tree", rng=0),
+    _on_kernel,
+    _on_result,
+    _on_labels,
+]
+
+_ON_POINTS: list[Callable[[Any], object]] = [
+    partial(gc.kmeans, k=K, rng=0),
+    partial(gc.kmeans, k=40, init="k-means||", rng=0),
+    partial(gc.spherical_kmeans, k=K, rng=0),
+    partial(gc.minibatch_kmeans, k=K, batch_size=100, max_iter=3, rng=0),
+    partial(gc.nested_minibatch_kmeans, k=K, batch_size=100, rng=0),
+    partial(gc.distance_seeding, k=K, n_candidates=3, rng=0),
+    lambda X: gc.block_sums(X, gc.kmeans(X, K, init="greedy k-means++", rng=0).centroids),
+]
+
+_ON_DENSE_POINTS: list[Callable[[Any], object]] = [
+    *(partial(gc.kernel_kmeans, k=K, kernel=kernel, max_iter=3, rng=0) for kernel in ("gaussian", "linear")),
+    partial(gc.minibatch_kernel_kmeans, k=K, batch_size=100, max_iter=3, rng=0),
+    partial(gc.truncated_kernel_kmeans, k=K, batch_size=100, max_iter=3, rng=0),
+    partial(gc.coreset_kernel_kmeans, k=K, coreset_size=100, rng=0),
+    partial(gc.knn_graph, n_neighbors=5),
+]
+
+
+def _by_blocks(weighted: bool) -> None:
+    """A graph of which no step is one compiled call, in memory and from a store."""
+    matrix = gc.planted_partition(3 * K, 2_000, 16, 4, rng=0).graph.to_scipy()
+    graph = gc.as_graph(matrix * 1.5 if weighted else matrix)
+    for method in ("multilevel", "two-step"):
+        gc.coreset_sc(graph, K, method=method, rng=0)
+    gc.communities(graph, max_size=5, rng=0)
+    gc.balanced_partition(graph, K, effort="low", rng=0)
+    gc.merge_clusters(graph, K)
+    with tempfile.TemporaryDirectory() as folder:
+        gc.coreset_sc(gc.save_store(f"{folder}/graph.store", graph), K, rng=0)
+        gc.planted_store(f"{folder}/planted.store", 4, 25, inside_degree=6, outside_degree=2, rng=0)
+
+
+def _through_matrices(graph: gc.Graph) -> None:
     """Index types, and rows that are out of order."""
     matrix = graph.to_scipy()
     matrix.indices, matrix.indptr = matrix.indices.astype(np.int64), matrix.indptr.astype(np.int64)
-    as_graph(matrix).components.max()
+    gc.as_graph(matrix).components.max()
     for index_type in (np.int32, np.int64):
         matrix.indices = np.where(np.arange(matrix.nnz) == 0, -1, matrix.indices).astype(index_type)
         try:
-            as_graph(matrix)
+            gc.as_graph(matrix)
         except ValueError:
             continue
 
 
-def _through_files(graph: Graph) -> None:
+def _through_files(graph: gc.Graph) -> None:
     """Write and read a graph in each format that has loops of its own."""
     part = graph.subgraph(np.flatnonzero(~graph.isolated))
     with tempfile.TemporaryDirectory() as folder:
         for name in ("g.mtx", "g.txt", "g.csv"):
-            save_graph(f"{folder}/{name}", part)
-            load_graph(f"{folder}/{name}", weights="file")
+            gc.save_graph(f"{folder}/{name}", part)
+            gc.load_graph(f"{folder}/{name}", weights="file")
+            gc.convert_to_store(f"{folder}/{name}", f"{folder}/{name}.store")
         with open(f"{folder}/far.txt", "w") as file:
             file.write("1 4000000000\n1 5000000000\n")
-        load_graph(f"{folder}/far.txt")
+        gc.load_graph(f"{folder}/far.txt")
         with open(f"{folder}/g.graph", "w") as file:
             file.write("2 1 1\n2 5\n1 5\n" if graph.weights is not None else "2 1\n2\n1\n")
-        load_graph(f"{folder}/g.graph")
+        gc.load_graph(f"{folder}/g.graph")

@@ -21,6 +21,8 @@ from graphclust.graph.matrices import (
     scipy_csr,
 )
 
+LARGEST = 1e140  # of degrees: their products are still floats
+
 
 def graph_from_csr(
     indptr: np.ndarray,
@@ -40,7 +42,7 @@ def graph_from_csr(
     """
     n = len(indptr) - 1
     check_shape(indptr, indices, weights, n)
-    indptr = np.ascontiguousarray(indptr, dtype=np.int64)
+    indptr = plain(indptr.astype(np.int64, copy=False))
     indices = indices[: indptr[-1]]
     if indices.dtype.newbyteorder("=") not in (np.int32, np.int64) or not indices.dtype.isnative:
         indices = indices.astype(np.int64)
@@ -93,7 +95,7 @@ def graph_of_checked_rows(
     n = len(indptr) - 1
     check_shape(indptr, indices, weights, n)
     sums = RowSums(*np.zeros((2, n)))
-    indices = plain(indices)
+    indptr, indices = plain(indptr), plain(indices)
     weights = None if weights is None else plain(weights)
     rows = Rows(indptr, indices, NO_WEIGHTS if weights is None else weights)
     run_in_blocks(csr_checks.sum_rows, entry_blocks(indptr), rows, sums)
@@ -135,7 +137,7 @@ def check_degrees(degrees: np.ndarray) -> None:
     """Refuse degrees that floating-point numbers cannot hold, or whose products they cannot."""
     # The kernel divides by products of two degrees: their squares must be within floating-point range.
     positive = degrees[degrees > 0]
-    if len(positive) and not (positive.min() > 1e-140 and positive.max() < 1e140 and np.isfinite(degrees.sum())):
+    if len(positive) and not (positive.min() > 1e-140 and positive.max() < LARGEST and np.isfinite(degrees.sum())):
         raise GraphValidationError(
             f"degree overflow or underflow: degrees run from {positive.min():g} to {positive.max():g}, "
             "expected 1e-140 to 1e140; multiply all weights by one factor, or cut off those out of proportion"

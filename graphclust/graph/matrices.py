@@ -62,6 +62,9 @@ def with_checked_arrays(matrix: Any, name: str) -> Any:
         _check_arrays(matrix, name)
     except GraphValidationError as problem:
         raise GraphValidationError(f"{problem}; the arrays of the {matrix.format.upper()} matrix are damaged") from None
+    if matrix.format == "bsr":  # SciPy converts no unsigned indices of these
+        indices, indptr = (array.astype(np.int64) for array in (matrix.indices, matrix.indptr))
+        return sparse.bsr_array((matrix.data, indices, indptr), shape=matrix.shape)
     return matrix
 
 
@@ -110,10 +113,10 @@ def check_shape(indptr, indices, weights, n: int) -> None:
 def check_rows(indptr, indices, weights, n: int, where: str = "") -> None:
     """Refuse wrong dimensions, a decreasing or overlong indptr; what the indices are is left open."""
     for name, array in (("indptr", indptr), ("indices", indices)):
-        if array.ndim != 1 or array.dtype.kind != "i":
+        if array.ndim != 1 or array.dtype.kind not in "iu":
             raise GraphValidationError(
                 f"{where}{name} has dtype {array.dtype} and {array.ndim} dimensions, "
-                "expected signed whole numbers in one dimension"
+                "expected whole numbers in one dimension"
             )
     if weights is not None and weights.ndim != 1:
         raise GraphValidationError(f"{where}weights has {weights.ndim} dimensions, expected one weight per entry")
@@ -178,7 +181,7 @@ def remark_on_duplicates(n_duplicates: int, pattern: bool) -> str:
 
 def remark_on_isolated(n_isolated: int) -> str:
     """What is said of nodes without edges."""
-    return f"{amount(n_isolated, 'isolated node has', 'isolated nodes have')} no edge: label -1 where k is given"
+    return f"{amount(n_isolated, 'isolated node has', 'isolated nodes have')} no edge: alone, or -1 where k is given"
 
 
 def scipy_csr(indptr, indices, weights, n: int, copy: bool = False) -> sparse.csr_array:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Hashable, Mapping
+from itertools import count
 from numbers import Real
 from typing import Any, NamedTuple
 
@@ -73,7 +74,8 @@ def hierarchical_leiden(
 
     graph, edges : a NetworkX graph, a matrix or a list of edges (u, v, weight), under either name.
     max_cluster_size : a larger cluster is split on the next level, always.
-    starting_communities : node -> community number, of every node: the first level is made from it.
+    starting_communities : node -> community number: the first level is made from it. A node that it lacks is by itself,
+        and one that the graph lacks is passed over.
     resolution : of the first level; use_modularity : True for modularity, False for the constant Potts model.
     random_seed, seed : the same seed gives the same records, in whatever order nodes with names and edges come.
     weight_attribute, is_weighted : the attribute of edges that holds weights; is_weighted=False counts each edge 1.
@@ -85,8 +87,8 @@ def hierarchical_leiden(
     `graphclust.hierarchy`, so the clusters are not those of Leiden's, and clusters of any seed are within the bound.
 
     Raises what `graphclust.hierarchy` raises, and ParameterError for a weight_default other than 1, two graphs or two
-    seeds, or starting communities that are not of every node; TypeError for such that are neither all numbers nor all
-    names.
+    seeds; TypeError for starting communities that are neither all numbers nor all names, and where True or False is
+    expected.
 
     >>> triangle = [("a", "b", 1.0), ("b", "c", 1.0), ("c", "a", 1.0)]
     >>> found = hierarchical_leiden(edges=triangle, max_cluster_size=2, seed=1)
@@ -96,6 +98,9 @@ def hierarchical_leiden(
     G = _either_argument("graph", graph, "edges", edges)
     if G is None:
         raise ParameterError("graph=None, expected a graph or a list of edges")
+    for name, flag in (("use_modularity", use_modularity), ("check_directed", check_directed)):
+        if not isinstance(flag, bool | np.bool_):
+            raise TypeError(f"{name}={flag!r} is a {type(flag).__name__}, expected True or False")
     if weight_default != 1.0:
         raise ParameterError(f"weight_default={weight_default} is not possible, expected 1.0; set the missing weights")
     most = as_whole_number(max_cluster_size, "max_cluster_size", at_least=1)
@@ -117,9 +122,14 @@ def hierarchical_leiden(
         earlier = EarlierLevels([_start(own, starting_communities)], np.diff(own.indptr))
     levels, resolutions = make_levels(own, wanted, rng, progress, earlier)
     found = hierarchy_of(own, levels, objective=objective, resolutions=resolutions, max_size=float(most), seed=used)
-    return HierarchicalClusters(
-        HierarchicalCluster(one.node, one.cluster, one.parent, one.level, one.is_leaf) for one in found.records()
-    )
+    level: dict[int | None, int] = {None: -1}  # of each cluster: one below its parent's, which may stay whole for some
+    records = [
+        HierarchicalCluster(
+            one.node, one.cluster, one.parent, level.setdefault(one.cluster, level[one.parent] + 1), one.is_leaf
+        )
+        for one in found.records()
+    ]
+    return HierarchicalClusters(sorted(records, key=lambda one: one.level))
 
 
 def _either_argument(name: str, value: Any, other_name: str, other: Any) -> Any:
@@ -143,11 +153,9 @@ def _start(graph: Graph, communities: Mapping[Hashable, int]) -> npt.NDArray[np.
         raise TypeError(
             f"starting_communities is a {kind}, expected a mapping from each node to its community's number"
         )
-    missing = [node for node in node_names(graph) if node not in communities]
-    if missing:
-        raise ParameterError(f"starting_communities has no community for node {missing[0]!r}, expected one for each")
-    numbers = [communities[node] for node in node_names(graph)]
-    for node, number in zip(node_names(graph), numbers, strict=True):
+    given = {node: communities[node] for node in node_names(graph) if node in communities}
+    numbers = list(given.values())
+    for node, number in given.items():
         kind = type(number).__name__
         if not isinstance(number, Real | str):
             raise TypeError(f"starting_communities[{node!r}]={number!r} is a {kind}, expected a community's number")
@@ -159,4 +167,5 @@ def _start(graph: Graph, communities: Mapping[Hashable, int]) -> npt.NDArray[np.
         if number != number:  # NaN, which is in no community, not even that of another NaN
             raise ParameterError(f"starting_communities[{node!r}]={number!r}, expected a community's number")
     place = {number: i for i, number in enumerate(sorted({*numbers}))}
-    return np.array([place[number] for number in numbers], np.int64)
+    alone = count(len(place))
+    return np.array([place[given[v]] if v in given else next(alone) for v in node_names(graph)], np.int64)

@@ -30,15 +30,16 @@ def partition(
     edge_index : whole numbers of shape (2, n_edges), the ends of the edges, a torch tensor or an array. An edge may
         come once or in both directions, as PyG has it; repeated edges are added up, or count once without weights.
     n_nodes : number of nodes; the ends are below it.
-    k : number of parts, exactly; None takes the number that the graph shows, and warns if it is not clear. They differ
-        in size where the graph does; with objective="edge_cut" they are of equal size, up to `max_imbalance`,
-        as METIS makes them.
+    k : number of parts, exactly, of equal size up to `max_imbalance`, as METIS makes them; with another objective they
+        differ in size where the graph does. None takes the number that the graph shows, and warns if it is not clear.
     edge_weight : numbers >= 0, shape (n_edges,), or None.
     random_state : None, a seed or a numpy Generator.
-    options : of `graphclust.coreset_sc`; the objective is the normalized cut unless it is given.
+    options : of `graphclust.coreset_sc`; the objective is "edge_cut" unless it is given, and "normalized_cut" if k is
+        None.
 
-    Returns int64 of shape (n_nodes,), a tensor on the device of edge_index where that is one. Nodes without edges,
-    and components that `components` of `coreset_sc` puts aside, go whole to the smallest parts, the largest first.
+    Returns int64 of shape (n_nodes,), a tensor on the device of edge_index where that is one. Of equal parts nodes
+    without edges are members as all others. Else they, and components that `components` of `coreset_sc` puts aside, go
+    whole to the smallest parts, the largest first.
 
     Raises GraphValidationError for an edge_index or weights of another shape and for ends out of range, and what
     `coreset_sc` raises.
@@ -49,7 +50,8 @@ def partition(
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", ISOLATED_ALONE, GraphWarning)
         graph = graph_from_edge_arrays(edge_index, as_whole_number(n_nodes, "n_nodes", at_least=1), edge_weight)
-    found = coreset_sc(graph, k, **{"objective": "normalized_cut", "rng": random_state} | options)
+    objective = "normalized_cut" if k is None else "edge_cut"
+    found = coreset_sc(graph, k, **{"objective": objective, "rng": random_state} | options)
     warn_if_unclear(found.remarks)
     labels = found.labels.copy()
     if (labels < 0).any():

@@ -64,7 +64,8 @@ def leiden(
     options : of `cluster_anndata`, such as effort or certainty.
 
     Writes `adata.obs[key_added]`, a categorical of "0", "1", ... by decreasing size, and `adata.uns[key_added]`, whose
-    "params" hold resolution, random_state and n_iterations as scanpy's do. Returns None, or with `copy` the copy.
+    "params" are resolution, random_state and n_iterations as scanpy's are, and "options" all that was asked for.
+    Returns None, or with `copy` the copy.
 
     Raises ParameterError for another kind of partition, and what `cluster_anndata` raises.
 
@@ -90,14 +91,15 @@ def leiden(
         use_weights=use_weights,
         objective=OBJECTIVES[kind],
         resolution=as_number(resolution, "resolution", above=0.0),
-        rng=as_rng(random_state),
+        rng=as_rng(random_state, "random_state"),
         copy=copy,
         **options,
     )
-    params = (changed if copy else adata).uns[key]["params"]
+    found = (changed if copy else adata).uns[key]
     given = random_state is None or isinstance(random_state, int | np.integer)  # a generator could not be saved
-    seed = random_state if given else (changed if copy else adata).uns[key]["seed"]
-    params |= {"resolution": resolution, "random_state": seed, "n_iterations": n_iterations}
+    seed = random_state if given else found["seed"]
+    found["options"] = found["params"]
+    found["params"] = {"resolution": resolution, "random_state": seed, "n_iterations": n_iterations}
     return changed
 
 
@@ -115,7 +117,7 @@ def cluster(adata: Any, k: int | None = None, *, random_state: Any = 0, copy: bo
     >>> adata.obs["graphclust"].tolist()
     ['0', '0', '0', '0', '1', '1']
     """
-    return cluster_anndata(adata, k, rng=as_rng(random_state), copy=copy, **options)
+    return cluster_anndata(adata, k, rng=as_rng(random_state, "random_state"), copy=copy, **options)
 
 
 def sweep(

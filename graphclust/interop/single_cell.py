@@ -130,14 +130,16 @@ def cluster_anndata(
         changed.obs[column] = _rename(adata.obs[restrict_to[0]], cells, groups, clustering)
     if certainty:
         changed.obs[f"{column}_certainty"] = _own_shares(clustering, cells, adata.n_obs)
-    params: dict[str, Any] = {"k": clustering.k, "use_weights": use_weights, "rng": clustering.seed}
+    params: dict[str, Any] = {"use_weights": use_weights, "rng": clustering.seed}
+    if k is not None:
+        params["k"] = k
     if adjacency is None:
         params["obsp"] = key
     params |= {name: value for name, value in clustering.parameters.items() if value is not None}
     if restrict_to is not None:
         params["restrict_to"] = [restrict_to[0], *groups]
     found = {"params": params, "modularity": clustering.modularity, "normalized_cut": clustering.normalized_cut}
-    found |= {"seed": clustering.seed, "version": clustering.version}
+    found |= {"k": clustering.k, "seed": clustering.seed, "version": clustering.version}
     if k is None and clustering.remarks:
         found["remarks"] = list(clustering.remarks)
     if clustering.resolution is not None:

@@ -1,10 +1,12 @@
-"""The memory that a container may use, by Linux's control groups.
+"""The memory that is left to a process, by Linux's control groups, the machine and the process's own limit.
 
-A process that takes more is killed without an error, so the limit has to be known before.
+A process that takes more than its group may is killed without an error, so the limit has to be known before.
 """
 
 from __future__ import annotations
 
+import contextlib
+import os
 import pathlib
 from collections.abc import Iterator
 
@@ -12,12 +14,53 @@ GROUPS, MOUNTED = "proc/self/cgroup", "sys/fs/cgroup"
 
 
 def container_memory(root: str = "/") -> int | None:
-    """The least limit in bytes of the process's control group and its parents; None without any.
+    """The least bytes that the process's control group and its parents leave; None without a limit.
 
     root : the folder in which /proc and /sys are looked for.
     """
-    limits = [limit for file in _limit_files(pathlib.Path(root)) if (limit := _bytes_in(file)) is not None]
-    return min(limits, default=None)
+    files = _limit_files(pathlib.Path(root))
+    left = [max(limit - _used(file.parent), 0) for file in files if (limit := _bytes_in(file)) is not None]
+    return min(left, default=None)
+
+
+def _used(folder: pathlib.Path) -> int:
+    """What a group uses, without the files that it would give up."""
+    used = _bytes_in(folder / "memory.current") or _bytes_in(folder / "memory.usage_in_bytes") or 0
+    try:
+        facts = dict(line.split() for line in (folder / "memory.stat").read_text().splitlines())
+    except (OSError, ValueError):
+        return used
+    return max(used - int(facts.get("total_inactive_file", facts.get("inactive_file", 0))), 0)
+
+
+def available_bytes() -> int:
+    """The memory that is left to this process: of the machine, of its container, or of its own limit."""
+    available = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") if hasattr(os, "sysconf") else 2**63
+    left = [available, container_memory()]
+    with contextlib.suppress(OSError, StopIteration), open("/proc/meminfo") as file:
+        left.append(next(int(line.split()[1]) << 10 for line in file if line.startswith("MemAvailable")))
+    with contextlib.suppress(ImportError):
+        import resource
+
+        soft = resource.getrlimit(resource.RLIMIT_AS)[0]
+        left.append(None if soft == resource.RLIM_INFINITY else max(soft - _pages_of_process()[0], 0))
+    return min(n_bytes for n_bytes in left if n_bytes is not None)
+
+
+def resident_bytes() -> int:
+    """The memory that this process has taken."""
+    return _pages_of_process()[1]
+
+
+def _pages_of_process() -> tuple[int, int]:
+    """Bytes of its addresses, and of those that are in memory; 0 where the system does not say."""
+    try:
+        with open("/proc/self/statm") as file:
+            addresses, resident = file.read().split()[:2]
+    except OSError:
+        return 0, 0
+    size = os.sysconf("SC_PAGE_SIZE")
+    return int(addresses) * size, int(resident) * size
 
 
 def _limit_files(root: pathlib.Path) -> Iterator[pathlib.Path]:

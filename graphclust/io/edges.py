@@ -16,7 +16,7 @@ from graphclust.errors import GraphFormatError, GraphValidationError, ResourceLi
 from graphclust.graph.container import Graph
 from graphclust.graph.from_csr import graph_of_checked_rows
 from graphclust.graph.matrices import all_ones, remark_on_isolated
-from graphclust.io.container_limits import container_memory
+from graphclust.io.container_limits import available_bytes
 from graphclust.io.text.byte_source import BLOCK, HEAD
 from graphclust.io.text.edge_sorting import (
     JOIN,
@@ -32,6 +32,7 @@ from graphclust.io.text.edge_sorting import (
 from graphclust.io.text.lines import PIECE
 from graphclust.progress import Progress
 
+DUPLICATES = ("sum", "max", "error")  # what becomes of entries that repeat an edge
 FLOOR_BYTES, BYTES_PER_FILE_BYTE = 1 << 28, 200  # what any file, and each byte of it, may ask for without being told
 
 
@@ -76,10 +77,13 @@ class EdgeCounts:
     loops: int
 
 
-def graph_from_edges(edges: Edges, symmetrize: str | None, progress: Progress) -> tuple[Graph, EdgeCounts]:
+def graph_from_edges(
+    edges: Edges, symmetrize: str | None, progress: Progress, duplicates: str = "sum"
+) -> tuple[Graph, EdgeCounts]:
     """Join the directions of each edge, sort the rows and check them; the chunks of `edges` are used up.
 
-    Within one direction, repeated entries are added (without weights: counted once). Of an edge's two directions
+    Within one direction, repeated entries are added (without weights: counted once), or with duplicates="max" the
+    largest stays, or with "error" they are refused. Of an edge's two directions
     the larger weight stays, or with symmetrize="sum" their sum; with None an edge whose directions differ is an error.
     Zero weights are no edges. Self-loops stay.
     """
@@ -87,6 +91,8 @@ def graph_from_edges(edges: Edges, symmetrize: str | None, progress: Progress) -
     weighted = any(weights is not None for _, _, weights in edges.chunks) or symmetrize == "sum"
     chunks = [(u, v, NO_WEIGHTS if not weighted else np.ones(len(u)) if w is None else w) for u, v, w in edges.chunks]
     edges.chunks = []
+    if duplicates == "max" and weighted:
+        chunks = _keep_largest(edges, chunks)
     n_entries = sum(len(u) for u, _, _ in chunks)
     starts, keys, key_weights, ids = by_higher_end(chunks, edges.n_nodes, weighted, edges.gaps, progress)
     del chunks
@@ -104,6 +110,14 @@ def graph_from_edges(edges: Edges, symmetrize: str | None, progress: Progress) -
     in_slices(edges_to_csr.join_directions, steps, common, (cursor, found, examples), progress, JOIN)
     counts = EdgeCounts(n_entries, *found.sum(axis=0).tolist())
     first_slice = (found > 0).argmax(axis=0)
+    if duplicates == "error" and counts.duplicates:
+        place = int(first_slice[edges_to_csr.DUPLICATE])
+        low, high = examples[place, edges_to_csr.DUPLICATE].tolist()
+        raise GraphValidationError(
+            f"{edges.path}: {amount(counts.duplicates, 'repeated entry', 'repeated entries')}, the first "
+            f"({edges.name(low)}, {edges.name(high)}), expected each edge once; "
+            'duplicates="sum" adds their weights, "max" keeps the largest'
+        )
     apply_policies(edges, counts, examples[first_slice, np.arange(edges_to_csr.N_COUNTS)], symmetrize)
 
     indptr = starts_of(cursor)
@@ -124,6 +138,35 @@ def graph_from_edges(edges: Edges, symmetrize: str | None, progress: Progress) -
     except GraphValidationError as problem:
         raise GraphValidationError(f"{edges.path}: {problem}") from None
     return (graph if edges.node_weights is None else replace(graph, node_weights=edges.node_weights)), counts
+
+
+def _keep_largest(edges: Edges, chunks: list) -> list:
+    """One chunk with the largest of the entries that repeat an edge in one direction."""
+    sources, targets, weights = (np.concatenate([part[column] for part in chunks]) for column in range(3))
+    order = np.lexsort((weights, targets, sources))
+    last = np.append(np.diff(sources[order]) | np.diff(targets[order]), 1).astype(bool)
+    if not last.all():
+        n_repeats = int(np.count_nonzero(~last))
+        edges.repairs.append(
+            f"of {amount(n_repeats, 'repeated entry', 'repeated entries')} the largest weight was kept"
+        )
+    kept = np.sort(order[last])
+    return [(sources[kept], targets[kept], weights[kept])]
+
+
+def keep_kinds_apart(path: str, chunks: list, names: list[list], columns: tuple[str, str]) -> Edges:
+    """The edges of two kinds of nodes, those of the sources first; a name on both sides gets that of its column."""
+    n_sources = len(names[0])
+    for _, targets, _ in chunks:
+        targets += n_sources
+    if not set(names[0]).isdisjoint(names[1]):
+        names = [[f"{column}:{name}" for name in side] for column, side in zip(columns, names, strict=True)]
+    nodes = names[0] + names[1]
+    one, other = columns
+    remark = (
+        f"bipartite: the nodes of {one!r} are 0 to {n_sources - 1}, those of {other!r} {n_sources} to {len(nodes) - 1}"
+    )
+    return Edges(path, len(nodes), chunks, nodes=nodes, remarks=[remark])
 
 
 def rule_for(edges: Edges, symmetrize: str | None) -> str | None:
@@ -209,19 +252,3 @@ def bytes_to_load(n_nodes: int, n_lines: int, n_entries: int, weighted: bool, n_
     second_sort = (8 + 2 * weight) * n_lines + 32 * n_nodes
     writing = (4 + weight) * (n_lines + n_entries) + 40 * n_nodes
     return max(reading, first_sort, second_sort, writing) + HEAD
-
-
-def available_bytes() -> int:
-    """Memory that this process may have at most: the machine's, or a limit of its container or of its own."""
-    import os
-
-    available = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") if hasattr(os, "sysconf") else 2**63
-    limits = [container_memory()]
-    try:
-        import resource
-
-        soft = resource.getrlimit(resource.RLIMIT_AS)[0]
-        limits.append(None if soft == resource.RLIM_INFINITY else soft)
-    except ImportError:
-        pass
-    return min([available, *(limit for limit in limits if limit is not None)])

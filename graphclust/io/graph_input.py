@@ -5,8 +5,9 @@ from __future__ import annotations
 import inspect
 import os
 import re
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
+from contextlib import contextmanager
 from dataclasses import replace
 from numbers import Real
 from typing import TYPE_CHECKING, Any
@@ -15,10 +16,11 @@ import numpy as np
 from scipy import sparse
 
 from graphclust.checks import as_array, as_choice
-from graphclust.errors import GraphClustError, GraphValidationError, GraphWarning, ParameterError, warn_caller
+from graphclust.errors import GraphClustError, GraphValidationError, GraphWarning, ParameterError, amount, warn_caller
 from graphclust.graph.container import Graph, GraphLike
 from graphclust.graph.from_csr import graph_from_csr
 from graphclust.graph.matrices import (
+    ROUND_OFF,
     SYMMETRY_TOLERANCE,
     all_ones,
     as_csr,
@@ -52,9 +54,9 @@ def as_graph(G: GraphLike, *, weight: str | None = "weight", symmetrize: str | N
     """Check a graph and bring it into the form that every algorithm here reads.
 
     G : graph of NetworkX, igraph, networkit or graph-tool (any hashable nodes, parallel edges are summed), SciPy sparse
-        matrix or array of any format, square ndarray, table of edges of pandas, Polars, PyArrow or DuckDB with columns
-        "source" and "target" (for others see `graphclust.graph_from_table`), list of edges (u, v) or (u, v, weight), or
-        of dicts with the keys "source" and "target", pair (edge_index, n) of whole numbers of shape (2, n_edges) and
+        matrix or array of any format, square ndarray, table of edges of pandas, Polars, PyArrow or DuckDB (whose
+        columns are chosen as `graphclust.graph_from_table` does by default), list of edges (u, v) or (u, v, weight), or
+        of dicts, a key a column, pair (edge_index, n) of whole numbers of shape (2, n_edges) and
         the number of nodes, as PyTorch Geometric has them, adjacency matrix as a pandas table of which rows and columns
         have the same names, path of a graph file (see `graphclust.load_graph`), PyData or GraphBLAS matrix, or a
         `Graph`, returned as it is.
@@ -107,10 +109,11 @@ def as_graph(G: GraphLike, *, weight: str | None = "weight", symmetrize: str | N
         graph = _without_weights(graph) if weight is None else graph
     elif hasattr(G, "is_directed") and hasattr(G, "adjacency"):
         graph = _from_networkx(G, weight, symmetrize)
-    elif (library := origin(G)) in TABLES and _is_edge_table(G):
+    elif (library := origin(G)) in TABLES and _is_table(G):
         from graphclust.io.tables import graph_from_table
 
-        return graph_from_table(G, weight=weight, symmetrize=symmetrize or "max")
+        with _naming(graph_from_table, "weight", "symmetrize"):
+            return graph_from_table(G, weight=weight, symmetrize=symmetrize or "max")
     elif isinstance(G, list | tuple | AbstractSet):
         from graphclust.io.edge_arrays import graph_from_edge_arrays, is_edge_arrays
 
@@ -118,9 +121,10 @@ def as_graph(G: GraphLike, *, weight: str | None = "weight", symmetrize: str | N
             _refuse_name_of_weight(weight, "an array of edges")
             edge_index, n_nodes = G
             return graph_from_edge_arrays(edge_index, n_nodes, symmetrize=symmetrize or "max")
-        from graphclust.io.tables import graph_from_list
+        from graphclust.io.tables import graph_from_list, graph_from_table
 
-        return graph_from_list(G, weight, symmetrize or "max")
+        with _naming(graph_from_table, "weight", "symmetrize"):
+            return graph_from_list(G, weight, symmetrize or "max")
     elif library in (*GRAPHS, "graphblas", "sparse") or (library == "pandas" and is_adjacency_table(G)):
         graph = _from_other(G, library, weight, symmetrize)
     else:
@@ -128,41 +132,34 @@ def as_graph(G: GraphLike, *, weight: str | None = "weight", symmetrize: str | N
         module = "" if type(G).__module__ == "builtins" else type(G).__module__ + "."
         raise TypeError(
             f"G is a {module}{type(G).__name__}, expected a networkx.Graph, a SciPy sparse matrix or array, a square "
-            "numpy array, an igraph.Graph, a pandas or Polars table with columns 'source' and 'target', a list of "
+            "numpy array, an igraph.Graph, a pandas or Polars table of edges, a list of "
             f"edges (u, v), the path of a graph file, or a graphclust.Graph{_hint(G, library)}"
         )
     remarks = graph.remarks
     n_isolated = int(graph.isolated.sum())
     if n_isolated:
         remarks = (*remarks, remark_on_isolated(n_isolated))
-    if remarks:
-        warn_caller("; ".join(remarks), GraphWarning)
+    told = [remark for remark in remarks if ROUND_OFF not in remark]  # which is no news of a kernel's matrix
+    if told:
+        warn_caller("; ".join(told), GraphWarning)
     if weight == "weight" and (hasattr(G, "es") or hasattr(G, "adjacency")):
         remarks = (*remarks, *_unused_numbers(G))  # no fault of the graph, so without a warning
     return graph if remarks == graph.remarks else replace(graph, remarks=remarks)
 
 
-def _is_edge_table(G: Any) -> bool:
-    """Whether a table has the two columns; one that is not computed yet is not asked, and is refused as a table."""
-    from graphclust.io.tables import column_names
+def _is_table(G: Any) -> bool:
+    """Whether something of a library of tables is one of edges: no matrix, whose rows and columns have the same names.
 
-    return hasattr(G, "collect") or {"source", "target"} <= {*column_names(G)}
+    A table that is not computed yet is refused as a table.
+    """
+    is_matrix = hasattr(G, "index") and hasattr(G, "columns") and set(G.index) == set(G.columns) != set()
+    return hasattr(G, "collect") or (hasattr(G, "columns") and not is_matrix)
 
 
 def _hint(G: Any, library: str) -> str:
     """What to do with something that is nearly a graph."""
     if library == "anndata":
         return "; pass it to cluster_anndata, or its obsp['connectivities']"
-    if library in TABLES and hasattr(G, "columns"):
-        from graphclust.io.tables import column_names
-
-        names = [str(name) for name in column_names(G)]
-        found = ", ".join(map(repr, names[:8])) + (", ..." if len(names) > 8 else "")
-        source, target = (*names[:2], "...", "...")[:2]
-        return (
-            f"; its columns are {found or 'none'}: say which hold the ends of the edges, as in graph_from_table(G, "
-            f"source={source!r}, target={target!r})"
-        )
     return "; a dict of neighbors as networkx.Graph(G)" if isinstance(G, Mapping) else ""
 
 
@@ -172,20 +169,27 @@ def _from_file(path: str | os.PathLike, weight: str | None, symmetrize: str | No
 
     column: dict[str, Any] = {} if weight in (None, "weight") else {"weight": weight}
     weights = "ignore" if weight is None else None
-    try:
+    with _naming(load_graph, "weight", "symmetrize"):
         return load_graph(path, symmetrize=symmetrize or "max", weights=weights, **column)
+
+
+@contextmanager
+def _naming(function: Callable[..., Any], *own: str) -> Iterator[None]:
+    """Name the function that takes an argument which an error names, but for `as_graph`'s own."""
+    try:
+        yield
     except GraphClustError as problem:
-        problem.args = (_with_function(str(problem), load_graph),)
+        problem.args = (_with_function(str(problem), function, own),)
         raise
 
 
-def _with_function(message: str, function: Callable[..., Any]) -> str:
+def _with_function(message: str, function: Callable[..., Any], own: tuple[str, ...]) -> str:
     """The message, with the arguments of a function named as in a call of it: `weights="abs"` is its `f(path, ...)`.
 
     Those that `as_graph` takes itself stay as they are, and so does what is in a call already.
     """
     first, *others = inspect.signature(function).parameters
-    names = "|".join(name for name in others if name not in ("weight", "symmetrize"))
+    names = "|".join(name for name in others if name not in own)
 
     def as_call(found: re.Match[str]) -> str:
         return found[0] if found[1] is None else f"{function.__name__}({first}, {found[1]}={found[2] or '...'})"
@@ -247,6 +251,7 @@ def _from_networkx(G: networkx.Graph, weight: str | None, symmetrize: str | None
         )
     if not len(G):
         raise GraphValidationError("G has 0 nodes, expected at least 1 node")
+    _refuse_missing_names(list(G), "G.remove_nodes_from([...])")
     try:
         (matrix,), nodes = networkx_rows(G, weight)
     except (TypeError, ValueError, OverflowError) as problem:
@@ -267,15 +272,31 @@ def _from_other(G: Any, library: str, weight: str | None, symmetrize: str | None
         _refuse_name_of_weight(weight, "a matrix")
     if library in GRAPHS:
         matrix, nodes = GRAPHS[library](G, weight, symmetrize)
+        _refuse_missing_names(nodes, "G.delete_vertices([...])")
         is_directed = G.isDirected() if library == "networkit" else G.is_directed()
         _refuse_impossible_weight(matrix, nodes, weight)
     elif library == "pandas":
         matrix, nodes = from_pandas(G)
+        _refuse_missing_names(nodes, "G.loc[G.index.notna(), G.columns.notna()]")
     else:
         matrix, nodes = from_graphblas(G) if library == "graphblas" else (G.to_scipy_sparse(), None)
     graph = _from_scipy(matrix, symmetrize, rounding(matrix.dtype), is_directed)
     graph = _without_weights(graph) if weight is None else graph
     return Graph(graph.indptr, graph.indices, graph.weights, graph.degrees, graph.loops, nodes, graph.remarks)
+
+
+def _refuse_missing_names(nodes: Sequence[Hashable] | None, remedy: str) -> None:
+    """Refuse NaN, None, NaT and pandas.NA as nodes: they stand for many ids that are missing."""
+    from graphclust.io.tables import names_no_node
+
+    if nodes is None or {*map(type, nodes)} <= {int, str}:
+        return
+    missing = [place for place, name in enumerate(nodes) if names_no_node(name)]
+    if missing:
+        raise GraphValidationError(
+            f"G has {amount(len(missing), 'node')} named {nodes[missing[0]]!r}, a missing id, the first at place "
+            f"{missing[0]}, expected names: remove such nodes by {remedy}, or the rows without an id before"
+        )
 
 
 def _refuse_missing_weight(G: networkx.Graph, weight: str) -> None:

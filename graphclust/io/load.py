@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import codecs
 import os
-import re
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal, overload
+from typing import Any, Literal, TypedDict, Unpack, overload
 
 import numpy as np
 
@@ -13,29 +13,28 @@ from graphclust.checks import as_choice, as_whole_number
 from graphclust.errors import GraphFormatError, GraphWarning, ParameterError, ResourceLimitError, warn_caller
 from graphclust.graph.container import Graph
 from graphclust.graph.from_csr import graph_from_csr
-from graphclust.io.edges import EdgeCounts, Edges, graph_from_edges
-from graphclust.io.formats.dimacs import START as dimacs_start
+from graphclust.io.columns import Column, Columns, as_columns
+from graphclust.io.edges import DUPLICATES, EdgeCounts, Edges, graph_from_edges
 from graphclust.io.formats.dimacs import read_dimacs
 from graphclust.io.formats.matrix_archive import is_matrix_archive, read_matrix_archive
-from graphclust.io.formats.matrix_market import BANNER, read_matrix_market
+from graphclust.io.formats.matrix_market import read_matrix_market
 from graphclust.io.formats.metis import read_metis
-from graphclust.io.formats.network_files import LISTED_FORMATS, network_format, read_network_file
-from graphclust.io.formats.other_formats import refuse_other_formats
-from graphclust.io.formats.suitesparse import is_tar, read_suitesparse
+from graphclust.io.formats.network_files import LISTED_FORMATS, read_network_file
+from graphclust.io.formats.suitesparse import read_suitesparse
 from graphclust.io.formats.whole_files import WHOLE_FORMATS, read_whole_file, whole_format
+from graphclust.io.recognition import FORMATS, recognize
 from graphclust.io.store.store import is_store, open_store
 from graphclust.io.text.byte_source import Source, open_source
-from graphclust.io.text.column_choice import Column, Columns, as_columns
-from graphclust.io.text.edge_lines import MayBeMetis, ReadAgain, Reading, counts_edges
+from graphclust.io.text.edge_lines import MayBeMetis, ReadAgain, Reading
 from graphclust.io.text.edge_list import read_edge_list
-from graphclust.io.text.edge_list_layout import data_lines, line_of
-from graphclust.io.text.lines import quote
 from graphclust.progress import Progress, ProgressLike, as_progress
 
 __all__ = ["LoadInfo", "load_graph"]
 
-FORMATS = ("matrix_market", "suitesparse", "snap", "csv", "metis", "dimacs", *LISTED_FORMATS, *WHOLE_FORMATS)
 WITHOUT_LINES = ("suitesparse", "graphml", "gexf", "gml", "node_link")  # to which a line end is a blank
+MISSING = ("error", "drop", "keep")  # what becomes of rows without an id
+TABLES = ("snap", "csv", "parquet")
+BINARY = ("store", "a data set", "suitesparse", *WHOLE_FORMATS)
 ID_TYPE = {"snap": False, "csv": True}  # whether ids are text; else the first edge decides
 
 
@@ -63,39 +62,33 @@ class LoadInfo:
     repairs: tuple[str, ...] = ()
 
 
+class ReadingOptions(TypedDict, total=False):
+    """The arguments of `load_graph` for a client that checks types."""
+
+    format: str | None
+    symmetrize: str | None
+    weights: str | None
+    max_bytes: int | None
+    memory_limit: int | None
+    bipartite: bool | None
+    source: Column
+    target: Column
+    weight: Column
+    header: bool | None
+    missing: str
+    duplicates: str
+    constraint: int | None
+    encoding: str | None
+    progress: ProgressLike
+
+
 @overload
 def load_graph(
-    path: str | os.PathLike[str],
-    *,
-    format: str | None = None,
-    symmetrize: str | None = "max",
-    weights: str | None = None,
-    return_info: Literal[False] = False,
-    max_bytes: int | None = None,
-    memory_limit: int | None = None,
-    bipartite: bool = False,
-    source: Column = None,
-    target: Column = None,
-    weight: Column = None,
-    header: bool | None = None,
-    progress: ProgressLike = None,
+    path: str | os.PathLike[str], *, return_info: Literal[False] = False, **options: Unpack[ReadingOptions]
 ) -> Graph: ...
 @overload
 def load_graph(
-    path: str | os.PathLike[str],
-    *,
-    format: str | None = None,
-    symmetrize: str | None = "max",
-    weights: str | None = None,
-    return_info: Literal[True],
-    max_bytes: int | None = None,
-    memory_limit: int | None = None,
-    bipartite: bool = False,
-    source: Column = None,
-    target: Column = None,
-    weight: Column = None,
-    header: bool | None = None,
-    progress: ProgressLike = None,
+    path: str | os.PathLike[str], *, return_info: Literal[True], **options: Unpack[ReadingOptions]
 ) -> tuple[Graph, LoadInfo]: ...
 def load_graph(
     path: str | os.PathLike[str],
@@ -106,11 +99,15 @@ def load_graph(
     return_info: bool = False,
     max_bytes: int | None = None,
     memory_limit: int | None = None,
-    bipartite: bool = False,
+    bipartite: bool | None = None,
     source: Column = None,
     target: Column = None,
     weight: Column = None,
     header: bool | None = None,
+    missing: str = "error",
+    duplicates: str = "sum",
+    constraint: int | None = None,
+    encoding: str | None = None,
     progress: ProgressLike = None,
 ) -> Graph | tuple[Graph, LoadInfo]:
     """Load an undirected graph from a file, plain or compressed by gzip or bzip2, from a store, or by its name.
@@ -136,21 +133,29 @@ def load_graph(
     bipartite : rows and columns of a matrix, square or rectangular, are different nodes, the rows numbered first; an
         entry joins its row with its column. Of an edge list the sources are numbered first, then the targets; an id
         that is on both sides is named "column:id". For edge lists, and for Matrix Market and SuiteSparse files that are
-        not symmetric. A network of KONECT says it itself, by `% bip`.
-    source, target, weight : the columns of an edge list, by their names or their places from 0. By default those whose
-        names are plainly the two ends and the weight, else the first two, and of three columns without names the third.
-        In GraphML, GML, GEXF, JSON and the lines of NetworkX's edge lists, weight is the name of an edge attribute.
+        not symmetric. A network of KONECT says it itself, by `% bip`. None is False, but refuses whole numbers that
+        columns of unlike names, as customer_id and product_id, share.
+    source, target, weight : the columns of an edge list, by their names or their places from 0. By default those called
+        source and target, from and to, or u and v, else the first two; and for the weight one called weight, else the
+        third if it is the only other and holds numbers. In GraphML, GML, GEXF, JSON and the lines of NetworkX's edge
+        lists, weight is the name of an edge attribute.
     header : whether the first line of an edge list names the columns. By default it does where it has words above
         numbers or words that name columns, and where none of its words occurs again.
+    missing : of a row of a table without an id (an empty field, or NA, NaN, NULL, None, #N/A without quotes), "drop"
+        leaves it out, with a remark that counts them, "keep" takes such a word for a name; "error" refuses the file.
+    duplicates : of entries that repeat an edge, "sum" adds the weights (without weights they count once), "max" keeps
+        the largest, "error" refuses the file.
+    constraint : which of several weights of each node of a METIS file is kept, from 0.
+    encoding : of a text file that is not UTF-8, such as "cp1252" for Western Europe's of Windows, or "utf-16".
     progress : a listener `(stage, done, total)` or a `Progress`.
 
     The folder of a store is checked in one pass and mapped, see `open_store`.
 
     Returns a `Graph`; its `nodes` are the ids in the file unless those are 0..n-1 in order. Ids are text in a file
     whose first edge has no whole numbers, or has them in quotes, and where one begins with a zero. Matrix Market nodes
-    are numbered from 0. Repeated entries are added up if there are weights; without weights they are counted once, and
-    only symmetrize="sum" adds them up. Self-loops stay; zero weights are no edges. What was assumed, left out, joined
-    or repaired is in `Graph.remarks`, and what may surprise in one `GraphWarning`.
+    are numbered from 0. Without weights only symmetrize="sum" adds up repeated entries. Self-loops stay; zero weights
+    are no edges. What was assumed, left out, joined or repaired is in `Graph.remarks`, and what may surprise in one
+    `GraphWarning`.
 
     Raises OSError as `open` does; GraphFormatError with path and line for a file that is broken, of no known format, or
     a table in which no two columns are plainly the ends of an edge; GraphValidationError for one that holds no graph
@@ -181,10 +186,17 @@ def load_graph(
         if limit is not None:
             as_whole_number(limit, name, at_least=1)
     progress = as_progress(progress)
-    reading = Reading(ID_TYPE.get(format or ""), as_columns(source, target, weight, header), bool(bipartite))
+    as_choice(missing, "missing", MISSING)
+    as_choice(duplicates, "duplicates", DUPLICATES)
+    if constraint is not None:
+        as_whole_number(constraint, "constraint", at_least=0)
+    reading = Reading(
+        ID_TYPE.get(format or ""), as_columns(source, target, weight, header), bipartite, missing=missing,
+        duplicates=duplicates, constraint=constraint, encoding=_as_encoding(encoding),
+    )  # fmt: skip
     try:
         if is_store(path):
-            refuse_columns_of(reading.columns, "store", os.fsdecode(path))
+            refuse_other_arguments(reading, "store", os.fsdecode(path))
             graph, info = _load_store(path, format, weights, bipartite, progress)
         else:
             fetched = _fetch(path, format, symmetrize, weights, memory_limit, reading, progress, return_info)
@@ -203,9 +215,18 @@ def load_graph(
     return graph
 
 
+def _as_encoding(encoding: str | None) -> str | None:
+    """The name of an encoding of text that Python knows; None for UTF-8."""
+    try:
+        name = None if encoding is None else codecs.lookup(encoding).name
+    except (LookupError, TypeError, ValueError):
+        raise ParameterError(f"encoding={encoding!r}, expected the name of one, such as 'cp1252'") from None
+    return None if name in ("utf-8", "utf-8-sig") else name
+
+
 def refuse_columns_of(columns: Columns, format: str, path: str) -> None:
     """Refuse names of columns for a format that has none; its own weights are all there are."""
-    if format in ("snap", "csv", "parquet"):
+    if format in TABLES:
         return
     wrong = {name: value for name, value in columns._asdict().items() if value is not None}
     if format in LISTED_FORMATS and isinstance(columns.weight, str):
@@ -215,6 +236,26 @@ def refuse_columns_of(columns: Columns, format: str, path: str) -> None:
             f"{name}={value!r} names a column of an edge list, but {path} is {format}; leave it out "
             '(weights="ignore" counts every entry as 1)'
         )
+
+
+def refuse_other_arguments(reading: Reading, format: str, path: str) -> None:
+    """Refuse what means nothing to a format."""
+    refuse_columns_of(reading.columns, format, path)
+    for name, value, suits, what in (
+        ("missing", reading.missing, format in TABLES or reading.missing == "error", "rows of a table"),
+        ("constraint", reading.constraint, format == "metis" or reading.constraint is None, "a METIS file"),
+        ("encoding", reading.encoding, format not in BINARY or reading.encoding is None, "a text file"),
+        (
+            "duplicates",
+            reading.duplicates,
+            format not in BINARY[:2] or reading.duplicates == "sum",
+            "files that list edges",
+        ),
+    ):
+        if not suits:
+            raise ParameterError(f"{name}={value!r} is for {what}, but {path} is {format}; leave it out")
+    if reading.bipartite and format not in (*TABLES, "matrix_market", "suitesparse"):
+        raise ParameterError(f"bipartite=True needs a matrix or an edge list, but {path} is {format}")
 
 
 def _fetch(path, format, symmetrize, weights, memory_limit, reading, progress, details):
@@ -230,10 +271,10 @@ def _fetch(path, format, symmetrize, weights, memory_limit, reading, progress, d
 
     if format not in (None, entry.source):
         raise ParameterError(f"format={format!r} does not suit {path!r}, which has the format {entry.source!r}")
-    refuse_columns_of(reading.columns, "a data set", os.fsdecode(path))
+    refuse_other_arguments(replace(reading, bipartite=None), "a data set", os.fsdecode(path))
     if reading.bipartite and entry.source == "snap":
         raise ParameterError(f"bipartite=True does not suit {path}, whose nodes are all of one kind; leave it out")
-    request = Request(weights, symmetrize, reading.bipartite or entry.bipartite, memory_limit)
+    request = Request(weights, symmetrize, bool(reading.bipartite) or entry.bipartite, memory_limit)
     if entry.source == "snap":
         return fetch_edges(entry, request, progress)
     return fetch_matrix(entry, request, progress, details)
@@ -242,14 +283,12 @@ def _fetch(path, format, symmetrize, weights, memory_limit, reading, progress, d
 def _load(path, format, symmetrize, weights, max_bytes, memory_limit, reading, progress, return_info):
     """The graph, and what is to say of its file."""
     if format in (None, "npz") and is_matrix_archive(path):
-        refuse_columns_of(reading.columns, "npz", os.fsdecode(path))
         return _load_archive(path, "npz", symmetrize, weights, memory_limit, reading, progress)
     whole = format if format in WHOLE_FORMATS[1:] else whole_format(path) if format is None else None
     if whole is not None:
-        refuse_columns_of(reading.columns, whole, os.fsdecode(path))
         return _load_archive(path, whole, symmetrize, weights, memory_limit, reading, progress)
     try:
-        with progress.stage("reading"), open_source(path, max_bytes) as source:
+        with progress.stage("reading"), open_source(path, max_bytes, reading.encoding) as source:
             if format == "npz":
                 raise GraphFormatError("is no archive of scipy.sparse.save_npz", source.path)
             recognized = format or recognize(source)
@@ -258,19 +297,19 @@ def _load(path, format, symmetrize, weights, max_bytes, memory_limit, reading, p
                 raise GraphFormatError("is empty, expected a graph", source.path)
             limits = (memory_limit, reading, progress, return_info)
             edges = _read(source, recognized, symmetrize, weights, *limits)
-        if recognized == "snap" and isinstance(edges.nodes, list) and isinstance(edges.nodes[0], str):
+        if recognized == "snap" and edges.details.pop("is_table", False):
             recognized = "csv"
         with progress.stage("building the graph"):
-            graph, counts = graph_from_edges(edges, symmetrize, progress)
+            graph, counts = graph_from_edges(edges, symmetrize, progress, reading.duplicates)
     except ReadAgain as again:
         return _load(path, format, symmetrize, weights, max_bytes, memory_limit, again.reading, progress, return_info)
     except MayBeMetis:
         others = (symmetrize, weights, max_bytes, memory_limit)
         try:
-            return _load(path, "metis", *others, Reading(), progress, return_info)
+            return _load(path, "metis", *others, replace(reading, columns=Columns()), progress, return_info)
         except GraphFormatError:
             return _load(path, "snap", *others, replace(reading, text_ids=False), progress, return_info)
-    known = {key: value for key, value in edges.details.items() if key != "weighted"}
+    known = {key: value for key, value in edges.details.items() if key not in ("weighted", "is_table")}
     n_bytes, repairs = source.n_read, tuple(edges.repairs)
     return graph, LoadInfo(
         source.path, recognized, source.compression, n_bytes, counts, graph.remarks, known, repairs
@@ -297,24 +336,21 @@ def _load_store(path, format, weights, bipartite, progress):
 def _load_archive(path, format, symmetrize, weights, memory_limit, reading, progress):
     """The same for a matrix of SciPy's or MATLAB's, or a table in Parquet."""
     name = os.fsdecode(path)
-    if reading.bipartite:
-        raise ParameterError(f"bipartite=True needs a text file of a matrix or an edge list, but {name} is {format}")
+    refuse_other_arguments(reading, format, name)
     with progress.stage("reading"):
         if format == "npz":
-            edges, n_bytes = read_matrix_archive(path, weights or "file", memory_limit, progress)
+            edges, n_bytes = read_matrix_archive(path, weights, memory_limit, progress)
         else:
-            edges, n_bytes = read_whole_file(path, format, weights or "file", reading.columns, memory_limit)
+            edges, n_bytes = read_whole_file(path, format, weights, reading, memory_limit)
     with progress.stage("building the graph"):
-        graph, counts = graph_from_edges(edges, symmetrize, progress)
+        graph, counts = graph_from_edges(edges, symmetrize, progress, reading.duplicates)
     return graph, LoadInfo(name, format, None, n_bytes, counts, graph.remarks, {}, tuple(edges.repairs))
 
 
 def check_format(format: str, reading: Reading, source: Source) -> None:
     """Refuse arguments that mean nothing to a format, and lines that no reader of lines would part."""
     path, head = source.path, source.head()
-    refuse_columns_of(reading.columns, format, path)
-    if reading.bipartite and format not in ("matrix_market", "suitesparse", "snap", "csv"):
-        raise ParameterError(f"bipartite=True needs a matrix or an edge list, but {path} is {format}")
+    refuse_other_arguments(reading, format, path)
     if format not in WITHOUT_LINES and b"\r" in head.rstrip() and b"\n" not in head:
         raise GraphFormatError(
             "its lines end in carriage returns alone, as on old Macs, expected line feeds; save it with the line ends "
@@ -322,76 +358,6 @@ def check_format(format: str, reading: Reading, source: Source) -> None:
             path,
             1,
         )
-
-
-def recognize(source: Source) -> str:
-    """The format of a file by its first bytes; where they allow several, the later reader decides line by line."""
-    head = source.head()
-    if not head:
-        raise GraphFormatError("is empty, expected a graph", source.path)
-    if is_tar(head):
-        return "suitesparse"
-    network = network_format(head, source.path)
-    if network is not None:
-        return network
-    for mark, name in ((b"\xff\xfe", "UTF-16"), (b"\xfe\xff", "UTF-16"), (b"\x00\x00\xfe\xff", "UTF-32")):
-        if head.startswith(mark):
-            raise GraphFormatError(f"is {name} text (by its BOM), expected UTF-8; save it as UTF-8", source.path)
-    text = head.removeprefix(b"\xef\xbb\xbf").lstrip()
-    if dimacs_start.match(text):
-        return "dimacs"
-    if head.startswith(b"\x89HDF"):
-        raise GraphFormatError(
-            "is an HDF5 file, expected a graph; of an .h5ad file pass anndata.read_h5ad(path) to cluster_anndata",
-            source.path,
-        )
-    if b"\0" in head:
-        raise GraphFormatError(f"is binary (it starts with {quote(head, 20)!r}), expected a text file", source.path)
-    if not text:
-        raise GraphFormatError("is empty but for white space, expected a graph", source.path)
-    if BANNER.match(text):
-        return "matrix_market"
-    start = text[:200].lower()
-    if start.startswith((b"<!doctype html", b"<html")):
-        raise GraphFormatError("is an HTML page, not a graph; was the download refused?", source.path)
-    if start.startswith((b"<", b"{", b"[", b"*")):
-        raise GraphFormatError(
-            f"starts with {quote(text, 40)!r}, which is no known format; expected one of {', '.join(FORMATS)}",
-            source.path,
-        )
-    refuse_other_formats(head, source.path)
-    lines = data_lines(head, 1)
-    if re.search(r"\.mtx(\.gz|\.bz2)?$", source.path, re.IGNORECASE):
-        first = lines[0] if lines else text.split(b"\n")[0]
-        raise GraphFormatError(
-            f"Not a Matrix Market file: {quote(first)!r} comes before any %%MatrixMarket banner; if it is an edge list "
-            "use format='snap' (whole-number ids) or format='csv' (any ids)",
-            source.path,
-            line_of(head, first),
-        )
-    return "metis" if _looks_like_metis(head, source.path) else "snap"
-
-
-def _looks_like_metis(head: bytes, path: str) -> bool:
-    """A header of whole numbers, and then lines of different lengths that name no node above the first number.
-
-    An edge list has lines of one length. Where both are possible, the name of the file may say .graph or .metis.
-    """
-    lines = [line.split() for line in data_lines(head, 1000)]
-    if not lines or not 2 <= len(lines[0]) <= 4 or not all(word.isdigit() for word in lines[0]):
-        return False
-    if re.search(r"\.(graph|metis)(\.gz|\.bz2)?$", path, re.IGNORECASE):
-        return True
-    if all(len(line) == len(lines[0]) for line in lines) or not all(word.isdigit() for line in lines for word in line):
-        return False
-    n_nodes, n_edges = int(lines[0][0]), int(lines[0][1])
-    if counts_edges(head) and n_nodes != n_edges:
-        return False
-    fmt = lines[0][2].zfill(3) if len(lines[0]) > 2 else b"000"
-    n_leading = fmt.startswith(b"1") + (fmt[1:2] == b"1") * int(lines[0][3] if len(lines[0]) > 3 else 1)
-    step = 2 if fmt.endswith(b"1") else 1
-    neighbors = [int(word) for line in lines[1:] for word in line[n_leading::step]]
-    return max(neighbors, default=0) <= n_nodes and 2 * n_edges <= n_nodes * (n_nodes - 1)
 
 
 def _read(
@@ -406,11 +372,13 @@ def _read(
 ) -> Edges:
     """The edges of a source of known format."""
     if format == "matrix_market":
-        return read_matrix_market(source, weights or "file", memory_limit, progress, reading.bipartite)
+        return read_matrix_market(source, weights or "file", memory_limit, progress, bool(reading.bipartite))
     if format == "suitesparse":
-        return read_suitesparse(source, weights or "file", memory_limit, progress, reading.bipartite, with_details)
+        return read_suitesparse(
+            source, weights or "file", memory_limit, progress, bool(reading.bipartite), with_details
+        )
     if format == "metis":
-        return read_metis(source, weights or "file", memory_limit, progress)
+        return read_metis(source, weights or "file", memory_limit, progress, reading.constraint)
     if format == "dimacs":
         return read_dimacs(source, weights, memory_limit, progress)
     if format in LISTED_FORMATS:

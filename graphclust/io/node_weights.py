@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import os
 from collections.abc import Iterator
 
@@ -10,9 +9,9 @@ import numpy as np
 
 from graphclust.errors import GraphFormatError, GraphWarning, ParameterError, amount, warn_caller
 from graphclust.graph.container import Graph
-from graphclust.io.text.column_names import is_plain_number
-from graphclust.io.text.edge_list_layout import split
+from graphclust.io.columns import is_plain_number
 from graphclust.io.text.lines import quote
+from graphclust.io.text.records import split
 
 
 def read_node_weights(path: str | os.PathLike[str], graph: Graph) -> np.ndarray:
@@ -80,7 +79,7 @@ def _rows(path: str) -> Iterator[tuple[int, list[str]]]:
                 separator = "\t" if "\t" in text else "," if "," in text else None
                 try:
                     words = split(text, separator)
-                except csv.Error as problem:
+                except ValueError as problem:
                     raise GraphFormatError(f"{quote(text.encode())!r} is no row ({problem})", path, line) from None
                 yield line, [word.strip() if separator else word.strip('"') for word in words]
 

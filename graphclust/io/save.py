@@ -21,11 +21,12 @@ from graphclust.errors import GraphValidationError, GraphWarning, ParameterError
 from graphclust.graph.container import Graph, GraphLike
 from graphclust.graph.from_csr import graph_from_csr
 from graphclust.io.atomic_write import whole_file
+from graphclust.io.columns import is_number
 from graphclust.io.formats.network_writers import NETWORK_FORMATS, NO_XML, name_network, network_bytes, write_network
 from graphclust.io.graph_input import as_graph
 from graphclust.io.pipes import is_pipe
-from graphclust.io.text.column_names import is_number
 from graphclust.io.text.node_names import as_texts
+from graphclust.io.text.records import MISSING
 
 __all__ = ["save_graph"]
 
@@ -261,10 +262,10 @@ def _csv(graph: Graph) -> Iterator[str]:
             "the names of the nodes of G are not distinct single-line strings, as a table needs; "
             + ("use format='graphml'" if is_kept else "rename the nodes")
         )
-    # In quotes nothing is taken for a comment, nor for a number; unquoted numbers are read as whole ones below 2^63.
+    # In quotes nothing is a comment, a missing id, or a number; unquoted numbers are read as whole ones below 2^63.
     are_ids = (isinstance(node, int | np.integer) and 0 <= node < 2**63 for node in nodes)
     as_text = graph.nodes is not None and not all(are_ids)
-    marked = any(name.startswith(("#", "%")) or (as_text and is_number(name)) for name in names)
+    marked = any(name.startswith(("#", "%")) or name in MISSING or (as_text and is_number(name)) for name in names)
     yield "source,target\n" if graph.weights is None else "source,target,weight\n"
     for low, high, weights in _lower_entries(graph):
         text = io.StringIO()

@@ -13,10 +13,10 @@ from typing import Any
 import numpy as np
 
 from graphclust.checks import as_choice, as_names
-from graphclust.errors import GraphValidationError, GraphWarning, ParameterError, amount, warn_caller
+from graphclust.errors import GraphFormatError, GraphValidationError, GraphWarning, ParameterError, amount, warn_caller
 from graphclust.graph.container import Graph
-from graphclust.io.edges import Edges, graph_from_edges
-from graphclust.io.text.column_names import weight_among
+from graphclust.io.columns import Kind, as_columns, choose, describe_choice, may_overlap, refuse_overlap
+from graphclust.io.edges import DUPLICATES, Edges, graph_from_edges, keep_kinds_apart
 from graphclust.io.weight_checks import refuse_impossible
 from graphclust.progress import Progress
 
@@ -25,50 +25,68 @@ __all__ = ["graph_from_table"]
 
 def graph_from_table(
     table: Any,
-    source: str = "source",
-    target: str = "target",
-    weight: str | None = "weight",
+    source: Hashable = None,
+    target: Hashable = None,
+    weight: Hashable = "weight",
     *,
     nodes: Sequence[Hashable] | None = None,
     symmetrize: str | None = "max",
+    bipartite: bool | None = None,
+    missing: str = "error",
+    duplicates: str = "sum",
 ) -> Graph:
     """The undirected graph of a table with an edge in each row.
 
     table : a DataFrame of pandas or Polars, a table of PyArrow, a relation of DuckDB, or anything with `columns` whose
         `table[name]` NumPy can read.
-    source, target : the columns that hold the ends of the edges, of any hashable type.
-    weight : the column of the weights, >= 0; None counts each edge 1. By default "weight", or a column whose name
-        means the same in a file: "weights", "w" or "edge_weight" in any spelling, or "value", "score" or "strength",
-        with a warning; where there is none each edge counts 1.
+    source, target : the columns that hold the ends of the edges, of any hashable type. By default those called source
+        and target, from and to, or u and v, else the first two.
+    weight : the column of the weights, >= 0; None counts each edge 1. By default one called weight, weights, w or
+        edge_weight; else one called score, value or strength, or the only other one if it holds numbers and follows
+        the ends, with a warning; where there is none each edge counts 1.
     nodes : all nodes in the order of the labels to come, those without edges included. By default those of the table,
         whole numbers in increasing order, others as they first appear.
     symmetrize : of an edge that is listed from both ends with unequal weights, see `load_graph`; equal ones are one.
+    bipartite : True makes an id in both columns two nodes, named "column:id", those of the sources numbered first;
+        False makes it one. None does that too, but refuses whole numbers that columns of unlike names share.
+    missing : of a row without an id, "drop" leaves it out, with a remark that counts them; "error" refuses the table.
+    duplicates : of rows that repeat an edge, "sum" adds the weights (without weights they count once), "max" keeps the
+        largest, "error" refuses the table.
 
-    Returns a `Graph` whose `nodes` are the ids, unless they are 0..n-1 in order. Repeated rows are added up, or
-    counted once without weights; what was joined or repaired is in `Graph.remarks` and in one `GraphWarning`.
+    Returns a `Graph` whose `nodes` are the ids, unless they are 0..n-1 in order. What was joined, left out or repaired
+    is in `Graph.remarks` and in one `GraphWarning`.
 
-    Raises GraphValidationError for a table without these columns or without rows, for ids that are missing or not among
-    `nodes`, and for weights that are no finite numbers >= 0; TypeError for what has no columns.
+    Raises GraphFormatError for a table in which no two columns are plainly the ends, GraphValidationError for one
+    without these columns or without rows, for ids that are missing or not among `nodes`, and for weights that are no
+    finite numbers >= 0; TypeError for what has no columns.
 
     >>> import pandas
     >>> table = pandas.DataFrame({"from": ["ann", "bob"], "to": ["bob", "cid"], "calls": [3.0, 1.0]})
-    >>> graph = graph_from_table(table, "from", "to", "calls", nodes=["ann", "bob", "cid"])
+    >>> graph = graph_from_table(table, weight="calls", nodes=["ann", "bob", "cid"])
     >>> graph, graph.nodes
     (Graph(3 nodes, 2 edges, weighted), ['ann', 'bob', 'cid'])
     """
     if symmetrize is not None:
         as_choice(symmetrize, "symmetrize", ("max", "sum"))
-    edges = edges_of_table(table, source, target, weight, nodes)
-    graph, _ = graph_from_edges(edges, symmetrize, Progress())
+    as_choice(missing, "missing", ("error", "drop"))
+    as_choice(duplicates, "duplicates", DUPLICATES)
+    edges = edges_of_table(table, source, target, weight, nodes, bipartite=bipartite, missing=missing)
+    graph, _ = graph_from_edges(edges, symmetrize, Progress(), duplicates)
     if edges.repairs:
         warn_caller("; ".join(edges.repairs), GraphWarning)
     return graph
 
 
 def edges_of_table(
-    table: Any, source: str, target: str, weight: str | None, nodes: Sequence[Hashable] | None = None
-) -> Edges:
-    """The rows of a table as edges; arguments and errors are those of `graph_from_table`."""
+    table: Any, source: Hashable = None, target: Hashable = None, weight: Hashable = "weight",
+    nodes: Sequence[Hashable] | None = None, *, bipartite: bool | None = None, missing: str = "error",
+    path: str | None = None, weights: str | None = None,
+) -> Edges:  # fmt: skip
+    """The rows of a table as edges; arguments and errors are those of `graph_from_table`.
+
+    path : of the file that holds the table, whose `weights` are taken as `load_graph` says.
+    """
+    path, in_file = path or "the table", path is not None
     if hasattr(table, "collect"):
         raise GraphValidationError("the table is a polars.LazyFrame, expected a DataFrame; pass table.collect()")
     if not hasattr(table, "columns"):
@@ -78,36 +96,124 @@ def edges_of_table(
     columns = column_names(table)
     if hasattr(table, "fetchnumpy"):  # of DuckDB, which computes it here
         table = table.fetchnumpy()
-    for name, argument in ((source, "source"), (target, "target"), (weight, "weight")):
-        if name not in columns and name is not None and (name, argument) != ("weight", "weight"):
-            indexed = name in getattr(getattr(table, "index", None), "names", ())
-            raise GraphValidationError(
-                f"{argument}={name!r} is no column of the table, expected one of {', '.join(map(repr, columns))}"
-                + ("; pass table.reset_index(), whose columns it is among" if indexed else "")
-            )
+    named = None if weight == "weight" else weight
+    asked = as_columns(
+        _place(table, columns, source, "source"), _place(table, columns, target, "target"),
+        _place(table, columns, named, "weight"), None,
+    )  # fmt: skip
+    names = [str(name) for name in columns]
+
+    def rows() -> list[str]:
+        first = [[str(value) for value in np.asarray(table[name])[:3].tolist()] for name in columns[:20]]
+        return [", ".join(names[:20]), *map(", ".join, zip(*first, strict=True))]
+
+    def kind(place: int) -> Kind:
+        return _kind(np.asarray(table[columns[place]]))
+
+    try:
+        choice = choose(asked, names, len(columns), kind, rows, path)
+    except GraphFormatError as problem:
+        if any(getattr(getattr(table, "index", None), "names", ())):
+            problem.args = (f"{problem}; pass table.reset_index() for the columns of its index",)
+        raise
+    source, target = columns[choice.source], columns[choice.target]
+    counts_one = weight is None or weights == "ignore"
+    weight = None if weight is None or choice.weight is None else columns[choice.weight]
+    for name in (source, target, weight):
         if columns.count(name) > 1:
-            raise GraphValidationError(f"{columns.count(name)} columns of the table are named {name!r}, expected one")
-    ends = [_ids(table, name) for name in (source, target)]
+            raise GraphValidationError(f"{columns.count(name)} columns of {path} are named {name!r}, expected one")
+    ends, kept, lacking = _ends(table, (source, target), missing, path)
     if len(ends[0]) == 0 and not nodes:
-        raise GraphValidationError("the table has no rows, expected at least one edge")
-    names, numbers = _number(ends[0], ends[1], nodes)
-    weight, note = _weight_column(table, columns, (source, target), weight)
-    weights = None
-    if weight is not None:
-        weights = _numbers(_column(table, weight))
-        if weights.dtype.kind not in "biuf":
+        raise GraphValidationError(f"{path} has no rows, expected at least one edge")
+    given = None
+    if weight is not None and not counts_one:
+        if n_missing := int(_missing(table[weight]).sum()):
+            remedy = 'weights="ignore"' if in_file else "weight=None"
             raise GraphValidationError(
-                f"column {weight!r} has dtype {weights.dtype}, expected numbers; convert them first"
+                f"{path}: column {weight!r} has {amount(n_missing, 'missing value')}, expected a weight in each row; "
+                f"{remedy} counts each edge 1"
             )
-        weights = weights.astype(np.float64)
-        refuse_impossible(weights, f"column {weight!r}")
+        given = _numbers(np.asarray(table[weight]))[kept]
+        rows_kept = np.arange(len(table[weight]))[kept]
+
+        def place(edge: int) -> str:
+            u, v = (side[edge : edge + 1].tolist()[0] for side in ends)
+            return f"row {rows_kept[edge]}, the edge ({u!r}, {v!r})"
+
+        if given.dtype.kind not in "biuf":
+            odd = next((i for i, value in enumerate(given.tolist()) if not _is_number(value)), 0)
+            raise GraphValidationError(
+                f"{path}: column {weight!r} has dtype {given.dtype}, expected numbers; convert them first, as "
+                f"{given[odd]!r} in {place(odd)}"
+            )
+        given = np.abs(given.astype(np.float64)) if weights == "abs" else given.astype(np.float64)
+        refuse_impossible(given, f"{path}: column {weight!r}", in_file, place)
+    try:
+        edges = _named_edges(ends, given, nodes, (str(source), str(target)), bipartite, path)
+    except TypeError as problem:
+        raise GraphValidationError(
+            f"{path}: columns {source!r} and {target!r} hold what names no node: {problem}; expected texts or numbers"
+        ) from None
+    edges.details["weighted"] = given is not None
+    if lacking:
+        edges.repairs.append(lacking)
+    remark = None if in_file else f"pass weight={weight!r} if it is, weight=None if it is not"
+    note = describe_choice(choice, names, len(columns), "ignore" if counts_one else weights, remark)
+    if note:
+        is_doubtful = weight is not None and not choice.sure
+        (edges.repairs if in_file or is_doubtful else edges.remarks).append(note)
+    return edges
+
+
+def _place(table: Any, columns: list[Any], name: Hashable, argument: str) -> int | None:
+    """The place of a column that the caller names."""
+    if name is None or name in columns:
+        return None if name is None else columns.index(name)
+    indexed = name in getattr(getattr(table, "index", None), "names", ())
+    raise GraphValidationError(
+        f"{argument}={name!r} is no column of the table, expected one of {', '.join(map(repr, columns[:20]))}"
+        + ("; pass table.reset_index(), whose columns it is among" if indexed else "")
+    )
+
+
+def _ends(table: Any, names: tuple[Any, Any], missing: str, path: str) -> tuple[list[np.ndarray], Any, str]:
+    """The ids of both columns, the rows that have both, and what is to say of the others."""
+    lacks = _missing(table[names[0]]), _missing(table[names[1]])
+    either = lacks[0] | lacks[1]
+    if not either.any():
+        return [_ids(table, name) for name in names], slice(None), ""
+    row = int(either.argmax())
+    name = names[0] if lacks[0][row] else names[1]
+    n_missing = int(either.sum())
+    if missing == "error":
+        raise GraphValidationError(
+            f"{path}: {amount(n_missing, 'row lacks', 'rows lack')} an id, the first in row {row} of column {name!r}; "
+            'expected two in each: missing="drop" leaves these rows out'
+        )
+    kept = ~either
+    said = f"{amount(n_missing, 'row')} without an id left out, the first row {row}"
+    ids = [_ids(table, name)[kept] for name in names]
+    whole = [side.dtype.kind == "f" and (side == np.rint(side)).all() for side in ids]
+    return [side.astype(np.int64) if is_whole else side for side, is_whole in zip(ids, whole, strict=True)], kept, said
+
+
+def _named_edges(
+    ends: list[np.ndarray], weights: np.ndarray | None, nodes: Sequence[Hashable] | None, columns: tuple[str, str],
+    bipartite: bool | None, path: str,
+) -> Edges:  # fmt: skip
+    """The edges between ids, which become nodes of one kind or of two."""
+    if bipartite:
+        if nodes is not None:
+            raise ParameterError("nodes names nodes of one kind, and bipartite=True makes two; leave one of them out")
+        sides = [_number(side, side, None) for side in ends]
+        u, v = (numbers[: len(ends[0])].astype(np.int32) for _, numbers in sides)
+        return keep_kinds_apart(path, [(u, v, weights)], [names for names, _ in sides], columns)
+    if bipartite is None and not may_overlap(*columns):
+        refuse_overlap(columns, {*ends[0].tolist()} & {*ends[1].tolist()}, path)
+    names, numbers = _number(ends[0], ends[1], nodes)
     u, v = numbers.astype(np.int32).reshape(2, -1)
     in_order = names == list(range(len(names)))
-    edges = Edges("the table", len(names), [(u, v, weights)], None if in_order else names)
-    edges.details["weighted"] = weights is not None
-    if note:
-        (edges.remarks if weight is None else edges.repairs).append(note)
-    return edges
+    return Edges(path, len(names), [(u, v, weights)], None if in_order else names)
 
 
 def column_names(table: Any) -> list[Any]:
@@ -120,15 +226,10 @@ def graph_from_list(rows: Collection[Any], weight: str | None, symmetrize: str |
     listed = list(rows)
     if not listed:
         raise GraphValidationError(f"G is an empty {type(rows).__name__}, expected at least one edge")
-    kinds = {type(row) if isinstance(row, tuple) else Mapping if isinstance(row, Mapping) else None for row in listed}
-    if kinds == {Mapping}:
-        keys = list(dict.fromkeys(key for row in listed for key in row))
-        if not {"source", "target"} <= {*keys}:
-            raise GraphValidationError(
-                f"G is a {type(rows).__name__} of dicts with the keys {', '.join(map(repr, keys[:8]))}, expected "
-                "'source' and 'target' among them; graph_from_table(pandas.DataFrame(G), ...) takes others"
-            )
-        return graph_from_table(_Rows(listed), weight=weight, symmetrize=symmetrize)
+    if all(isinstance(row, Mapping) for row in listed):
+        keys = dict.fromkeys(key for row in listed for key in row)
+        table = _Columns({key: [row.get(key) for row in listed] for key in keys})
+        return graph_from_table(table, weight=weight, symmetrize=symmetrize)
     lengths = {len(row) if isinstance(row, tuple) else 0 for row in listed}
     if lengths not in ({2}, {3}):
         odd = next((row for row in listed if not isinstance(row, tuple) or len(row) not in (2, 3)), None)
@@ -138,9 +239,12 @@ def graph_from_list(rows: Collection[Any], weight: str | None, symmetrize: str |
             "edges: all tuples (u, v), all (u, v, weight), or all dicts with the keys 'source' and 'target'"
             + ("; the graph alone is G[0]" if isinstance(rows, tuple) and isinstance(rows[0], Graph) else "")
         )
-    for end in (end for row in listed for end in row[:2]):
-        if not isinstance(end, Hashable) or end is None or end != end:  # nan is not itself
-            raise GraphValidationError(f"G holds an edge that ends in {end!r}, expected names of nodes; leave it out")
+    wrong = [(place, end) for place, row in enumerate(listed) for end in row[:2] if names_no_node(end)]
+    if wrong:
+        raise GraphValidationError(
+            f"G has {amount(len(wrong), 'end of an edge that names', 'ends of edges that name')} no node, the first "
+            f"{wrong[0][1]!r} in G[{wrong[0][0]}], expected names; leave such edges out"
+        )
     columns = dict(zip(("source", "target", "weight"), map(list, zip(*listed, strict=True)), strict=False))
     given: Any = columns.get("weight", [])
     if weight is None or not given:
@@ -158,52 +262,27 @@ def graph_from_list(rows: Collection[Any], weight: str | None, symmetrize: str |
             f"weight={weight!r} is in no tuple of G, expected (u, v, {{{weight!r}: 1.0}}); leave it out where the "
             "third entry is the weight, or pass weight=None to make all weights 1"
         )
-    return graph_from_table(_Rows.of_columns(columns), weight=weight, symmetrize=symmetrize)
+    return graph_from_table(_Columns(columns), weight=weight, symmetrize=symmetrize)
 
 
-class _Rows:
-    """Dicts as a table: a column for each key, each of them in every row that is asked for it."""
+class _Columns:
+    """Values of any kind as the columns of a table."""
 
-    def __init__(self, rows: list[Mapping[Any, Any]]):
-        self._rows = rows
-        self.columns = list(dict.fromkeys(key for row in rows for key in row))
-
-    @classmethod
-    def of_columns(cls, columns: Mapping[str, list[Any]]) -> _Rows:
-        return cls([dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)])
+    def __init__(self, columns: Mapping[Any, list[Any]]):
+        self._columns, self.columns = columns, list(columns)
 
     def __getitem__(self, name: Any) -> np.ndarray:
-        values = np.empty(len(self._rows), object)
-        for place, row in enumerate(self._rows):
-            if row.get(name) is None:
-                raise GraphValidationError(f"G[{place}] has no {name!r}, expected one in each of its dicts")
-            values[place] = row[name]
-        return values
-
-
-def _weight_column(
-    table: Any, columns: list[Any], ends: tuple[str, str], weight: str | None
-) -> tuple[str | None, str | None]:
-    """The column of the weights, by its name, and what to say of the choice; None for no such column."""
-    if weight != "weight" or weight in columns:
-        return weight, None
-    others = [name for name in columns if name not in ends]
-    place, is_sure = weight_among([str(name) for name in others])
-    numeric = [name for name in others if _numbers(np.asarray(table[name])).dtype.kind in "iuf"]
-    if place is not None and (is_sure or others[place] in numeric):
-        name = others[place]
-        if is_sure:
-            return name, None
-        return name, f"column {name!r} was read as weights; pass weight={name!r} if it is, weight=None if it is not"
-    if numeric:
-        names = ", ".join(repr(name) for name in numeric[:5])
-        return None, f"no column is named weight, each edge counts 1; numbers not used: {names}; weight= takes one"
-    return None, None
+        return np.fromiter(self._columns[name], object, len(self._columns[name]))
 
 
 def _numbers(values: np.ndarray) -> np.ndarray:
     """Numbers that came as objects, as tables with missing values hold them, as an array of numbers."""
-    return values.astype(np.float64) if values.dtype.kind == "O" and all(map(_is_number, values)) else values
+    if values.dtype.kind != "O" or not all(map(_is_number, values)):
+        return values
+    try:
+        return values.astype(np.float64)
+    except OverflowError:
+        raise GraphValidationError("a weight is a whole number that no float64 holds, expected weights") from None
 
 
 def _is_number(value: Any) -> bool:
@@ -213,7 +292,7 @@ def _is_number(value: Any) -> bool:
 
 def _ids(table: Any, name: str) -> np.ndarray:
     """A column of ids; times stay what they are, for NumPy's own list of them would hold whole numbers."""
-    values = _column(table, name)
+    values = np.asarray(table[name])
     if values.dtype.kind not in "mM":
         return values
     ids = np.empty(len(values), object)
@@ -221,16 +300,41 @@ def _ids(table: Any, name: str) -> np.ndarray:
     return ids
 
 
-def _column(table: Any, name: str | None) -> np.ndarray:
-    """A column as an array without missing values."""
-    series = table[name]
-    missing = getattr(series, "isna", None) or getattr(series, "is_null", None)
-    n_missing = int(np.ma.count_masked(series)) if missing is None else int(np.asarray(missing()).sum())
-    if n_missing:
-        raise GraphValidationError(
-            f"column {name!r} has {amount(n_missing, 'missing value')}, expected one in each row; drop those rows"
-        )
-    return np.asarray(series)
+def _missing(series: Any) -> np.ndarray:
+    """Of each value of a column, whether it is missing: NaN, None, NaT, pandas.NA, or masked."""
+    values, look = np.asarray(series), getattr(series, "isna", None) or getattr(series, "is_null", None)
+    found = np.ma.getmaskarray(series) if look is None else np.asarray(look(), bool)
+    if values.dtype.kind in "fmM":
+        return found | (values != values)
+    if values.dtype.kind == "O" and look is None:
+        return found | np.array([value is None or _is_nan(value) for value in values.tolist()], bool)
+    return found
+
+
+def _is_nan(value: Any) -> bool:
+    """Whether a value is not itself, as NaN and NaT are, or does not know, as pandas.NA does."""
+    try:
+        return bool(value != value)
+    except (TypeError, ValueError):
+        return isinstance(value, Hashable)
+
+
+def names_no_node(name: Any) -> bool:
+    """Whether a value cannot name a node: None, NaN, NaT, pandas.NA, or what cannot be hashed."""
+    return name is None or not isinstance(name, Hashable) or _is_nan(name)
+
+
+def _kind(values: np.ndarray) -> Kind:
+    """What a column holds, missing values aside."""
+    if values.dtype.kind == "O":
+        there = [value for value in values.tolist() if not names_no_node(value)]
+        if all(isinstance(value, int | np.integer) and not isinstance(value, bool) for value in there):
+            return "whole"
+        return "number" if all(map(_is_number, there)) else "text"
+    if values.dtype.kind == "f":
+        there = values[~np.isnan(values)]  # whole numbers with missing ones come as floats
+        return "whole" if len(there) < len(values) and (there == np.rint(there)).all() else "number"
+    return "whole" if values.dtype.kind in "iu" else "text"
 
 
 def _number(

@@ -1,12 +1,24 @@
 """Weights that come as an array, on their way to a graph: what none can have is refused."""
 
+from collections.abc import Callable
+
 import numpy as np
 
 from graphclust.errors import GraphValidationError
 
 
-def refuse_impossible(weights: np.ndarray, where: str) -> None:
-    """Refuse negative weights and those that are not finite; `where` begins the sentence."""
-    wrong = ~(np.isfinite(weights) & (weights >= 0.0))
-    if wrong.any():
-        raise GraphValidationError(f"{where}: a weight is {weights[wrong][0]}, expected finite weights >= 0")
+def refuse_impossible(
+    weights: np.ndarray, where: str, in_file: bool = False, place: Callable[[int], str] = "entry {}".format
+) -> None:
+    """Refuse negative weights and those that are not finite; `where` begins the sentence.
+
+    in_file : whether the argument `weights` of `load_graph` is a remedy.  place : where a weight stands.
+    """
+    wrong = np.flatnonzero(~(np.isfinite(weights) & (weights >= 0.0)))
+    if len(wrong):
+        remedy = (
+            ': pass weights="abs" for their sizes, or weights="ignore" to count every entry as 1' if in_file else ""
+        )
+        first = f"a weight is {weights[wrong[0]]} in {place(int(wrong[0]))}"
+        others = f", the first of {len(wrong)} such weights" if len(wrong) > 1 else ""
+        raise GraphValidationError(f"{where}: {first}{others}, expected finite weights >= 0{remedy}")

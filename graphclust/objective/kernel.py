@@ -40,6 +40,9 @@ class NormalizedCutKernel:
     self_affinity: np.ndarray
     point_weights: np.ndarray
 
+    def __repr__(self) -> str:
+        return f"NormalizedCutKernel({self.graph!r}, weight={self.point_weights.sum():.6g})"
+
     @classmethod
     def of(
         cls, G: GraphLike, loops: str = "implied", shift: float = 0.0, *, weight: str | None = "weight"

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -108,6 +108,11 @@ class WeighedGraph:
         return Units(self.graph.total_volume, float(self.terms.mass.sum()))
 
 
+def as_resolution(value: Any, name: str = "resolution") -> float:
+    """A resolution by which products of masses, each below the largest degree, are still floats."""
+    return as_number(value, name, above=0.0, below=1e150)
+
+
 def as_aim(objective: str, resolution: float | str | None) -> Aim:
     """The aim that two arguments name; ParameterError where they name none."""
     as_choice(objective, "objective", tuple(OBJECTIVES))
@@ -122,7 +127,7 @@ def as_aim(objective: str, resolution: float | str | None) -> Aim:
         return Aim(objective, "auto")
     if isinstance(resolution, str):
         raise ParameterError(f"resolution={resolution!r} is unknown, expected 'auto' or a number > 0")
-    return Aim(objective, as_number(resolution, "resolution", above=0.0))
+    return Aim(objective, as_resolution(resolution))
 
 
 def weigh(graph: Graph, name: str) -> WeighedGraph:

@@ -25,6 +25,7 @@ from graphclust.graph.container import Graph, GraphLike
 from graphclust.graph.node_order import in_order, in_rows, listing_order, node_order
 from graphclust.literals import Effort
 from graphclust.objective.objective import weigh
+from graphclust.partition.memory_estimate import check_memory
 from graphclust.partition.options import graph_settings
 from graphclust.progress import ProgressLike, as_progress
 from graphclust.results.clustering import Clustering
@@ -38,7 +39,7 @@ NO_SUGGESTION = (
     "max_imbalance=0.1) takes the number that the graph shows"
 )
 # The warning, where the gate has nothing else to say: here isolated nodes have parts as all others.
-ISOLATED_ALONE = r"(?:(?s:.*): )?[\d,]+ isolated nodes? ha(s|ve) no edge: label -1 where k is given$"
+ISOLATED_ALONE = r"(?:(?s:.*): )?[\d,]+ isolated nodes? ha(s|ve) no edge: alone, or -1 where k is given$"
 
 
 def balanced_partition(
@@ -61,7 +62,7 @@ def balanced_partition(
     k : number of parts, 1 <= k <= n_nodes; every part has a node. None is refused: a small edge cut suggests none.
     max_imbalance : >= 0. No part holds more than (1 + max_imbalance) times the average one, rounded up: 0.03 is three
         per cent, as METIS's ufactor=30 and KaHIP's imbalance of 3. A GraphWarning questions more than 1.
-    node_weight : of each node, > 0, which that bound then counts: an array of shape (n_nodes,), a mapping or a pandas
+    node_weight : of each node, >= 0, which that bound then counts: an array of shape (n_nodes,), a mapping or a pandas
         Series by the nodes' names, or the name of a node attribute of a networkx.Graph or igraph.Graph. By default each
         node weighs what its METIS file says, else 1.
     effort : "low", "normal" (default), which takes two to three times as long, or "high", which takes several times as
@@ -93,13 +94,14 @@ def balanced_partition(
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", ISOLATED_ALONE, GraphWarning)
         graph = graph_to_cluster(G, k, weight, symmetrize, progress)
+    check_memory(graph)
     order = node_order(graph)
     ordered = in_order(graph, order)
     progress.watch(ordered)
-    size = as_sizes(G, graph, node_weight)
+    size = as_sizes(G, graph, node_weight, may_be_zero=True)
     remarks = [said for said in graph.remarks if "isolated node" not in said]
     question_share(size, k, max_imbalance)
-    most = most_of_equal_parts(size[order], k, max_imbalance)
+    most = most_of_equal_parts(size[order], k, min(max_imbalance, float(k)))  # which is no bound
     _refuse_heavy_nodes(size, k, most, max_imbalance)
     parameters: dict[str, Any] = {"max_imbalance": max_imbalance, "effort": effort}
     if (said := weights_in_words(node_weight, graph)) is not None:

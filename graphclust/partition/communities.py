@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from graphclust.checks import Seed, as_choice, as_number, as_seeded
+from graphclust.checks import Seed, as_choice, as_seeded
 from graphclust.compiled.graphs.levels import Goal
 from graphclust.compiled.graphs.objective import PLAIN, ClusterSums, Objective
 from graphclust.engine.bounds import (
@@ -27,8 +27,9 @@ from graphclust.engine.well_connected import Connectivity, as_bar, connectivity_
 from graphclust.graph.container import GraphLike
 from graphclust.graph.node_order import in_order, listing_order, node_order
 from graphclust.literals import Components, Effort, PlainObjective
-from graphclust.objective.objective import OBJECTIVES, PLAIN_OBJECTIVES, WeighedGraph, weigh
+from graphclust.objective.objective import OBJECTIVES, PLAIN_OBJECTIVES, WeighedGraph, as_resolution, weigh
 from graphclust.partition.components import nodes_to_partition
+from graphclust.partition.memory_estimate import check_memory
 from graphclust.partition.options import graph_settings, plain_number
 from graphclust.progress import Progress, ProgressLike, as_progress
 from graphclust.results.clustering import Clustering
@@ -98,12 +99,13 @@ def communities(
     >>> clustering.k, round(clustering.modularity, 4)
     (4, 0.4198)
     """
-    resolution = as_number(resolution, "resolution", above=0.0)
+    resolution = as_resolution(resolution)
     objective = as_choice(objective, "objective", PLAIN_OBJECTIVES)
     effort = as_choice(effort, "effort", tuple(EFFORTS))
     components = as_choice(components, "components", COMPONENTS)
     (rng, seed), progress = as_seeded(rng), as_progress(progress, time_budget)
     graph = graph_to_cluster(G, 1, weight, symmetrize, progress)
+    check_memory(graph)
     order = node_order(graph)
     ordered = in_order(graph, order)
     progress.watch(ordered)

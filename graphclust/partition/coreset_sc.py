@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from math import ceil
 from typing import cast
 
 import numpy as np
@@ -64,7 +65,7 @@ def coreset_sc(
     resolution: float | str | None = None,
     effort: EffortWord | None = None,
     components: Components | None = None,
-    coreset_size: int | None = None,
+    coreset_size: float | None = None,
     oversampling: float | None = None,
     sampling: str | None = None,
     loops: str | None = None,
@@ -117,9 +118,9 @@ def coreset_sc(
     components : "large" (default) leaves connected components out of the search that are worth less than a cluster of
         the others: their nodes are in no cluster, see `Clustering.aside`, and a remark counts them. "largest" leaves
         out all but the largest; "all" searches everything, and any component is a perfect cluster of the cuts.
-    coreset_size : draws of the importance sample, >= k. By default so many that each of them shares some 20
-        neighbors with others, at least 24 k; for "paper" a twentieth of the nodes, at least 1,000 and 20 k. From the
-        number of nodes on, the coreset is the whole graph.
+    coreset_size : draws of the importance sample, >= k, or a share of the nodes below 1. By default so many that each
+        of them shares some 20 neighbors with others, at least 24 k; for "paper" a twentieth of the nodes, at least
+        1,000 and 20 k. From the number of nodes on, the coreset is the whole graph.
     oversampling : seeds of D²-sampling, as a multiple of k; 2 by default.
     sampling : "tree" (default) or "naive" D²-sampling, see `d2_seeding`; "parallel", see `construct_coreset`, with
         which "two-step" works in steps over blocks of rows, as it does on a cluster of machines; or "uniform", a
@@ -205,10 +206,13 @@ def coreset_sc(
         with progress.stage("method"):
             method = "two-step" if suits_a_coreset(graph, k, rng) else "multilevel"
     options = {"method": method, **settings(method, given)}
+    if isinstance(options["coreset_size"], float):
+        options["coreset_size"] = max(k, ceil(options["coreset_size"] * graph.n_nodes))
     asked = graph_settings(weight, symmetrize, time_budget)
     if is_bounded and (said := weights_in_words(node_weight, graph)) is not None:
         asked["node_weight"] = said
-    check_memory(graph, k, method, options["coreset_size"], memory_limit)
+    remedy = "pass a larger memory_limit, a smaller coreset_size or another method"
+    check_memory(graph, k, method, options["coreset_size"], memory_limit, remedy)
     as_it_is = method == "paper" or options["sampling"] == "parallel"  # these read rows of a store as they lie
     order = np.arange(graph.n_nodes) if as_it_is else node_order(graph)
     ordered, plan = in_order(graph, order), None

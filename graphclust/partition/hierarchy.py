@@ -21,8 +21,9 @@ from graphclust.errors import ParameterError
 from graphclust.graph.container import Graph, GraphLike
 from graphclust.graph.node_order import in_order, node_names, node_order
 from graphclust.literals import Effort, PlainObjective
-from graphclust.objective.objective import PLAIN_OBJECTIVES, WeighedGraph, weigh
+from graphclust.objective.objective import PLAIN_OBJECTIVES, WeighedGraph, as_resolution, weigh
 from graphclust.partition.communities import goal_at
+from graphclust.partition.memory_estimate import check_memory
 from graphclust.partition.options import graph_settings, plain_number
 from graphclust.progress import Progress, ProgressLike, as_progress
 from graphclust.results.from_labels import graph_to_cluster
@@ -99,12 +100,13 @@ def hierarchy(
     most, least = asked["max_size"] or np.inf, asked["min_size"] or 0.0
     if least > most:
         raise ParameterError(f"min_size={min_size} is above max_size={max_size}, expected at most that")
-    resolution = None if resolution is None else as_number(resolution, "resolution", above=0.0)
+    resolution = None if resolution is None else as_resolution(resolution)
     levels = None if levels is None else as_whole_number(levels, "levels", at_least=1)
     if connectivity is not None:
         as_bar(connectivity, 2)
     (rng, seed), progress = as_seeded(rng), as_progress(progress, None)
     graph = graph_to_cluster(G, 1, weight, symmetrize, progress)
+    check_memory(graph)
     is_bounded = (max_size, min_size) != (None, None)
     sizes = Sizes(as_sizes(G, graph, node_weight if is_bounded or node_weight is not None else 1.0), least, most)
     refuse_heavy_nodes(graph, sizes)

@@ -14,7 +14,7 @@ from graphclust.coreset.sampling import SAMPLINGS, SECOND_TERMS
 from graphclust.errors import ParameterError
 from graphclust.literals import Method
 from graphclust.objective.kernel import LOOP_POLICIES
-from graphclust.objective.objective import OBJECTIVES
+from graphclust.objective.objective import OBJECTIVES, as_resolution
 
 BOUNDS = ("min_size", "max_size", "max_imbalance")
 METHODS = ("auto", "multilevel", "two-step", "paper")
@@ -44,12 +44,20 @@ def plain_number(value: Any) -> Any:
 
 
 def _as_resolution(value: Any, name: str) -> float | str:
-    return value if isinstance(value, str) else as_number(value, name, above=0.0)
+    return value if isinstance(value, str) else as_resolution(value, name)
 
 
 def _as_bound(value: Any, name: str) -> Any:
     as_number(value, name, above=0.0)
     return plain_number(value)  # 5 stays 5, for errors and the record
+
+
+def _as_coreset_size(value: Any, name: str) -> int | float:
+    return (
+        as_number(value, name, above=0.0, below=1.0)
+        if isinstance(value, float)
+        else as_whole_number(value, name, at_least=1, why=", or a share of the nodes below 1")
+    )
 
 
 _OURS, _CORESETS, _PAPER, _MULTILEVEL = ("multilevel", "two-step"), ("two-step", "paper"), ("paper",), ("multilevel",)
@@ -61,7 +69,7 @@ OPTIONS = {
     "min_size": Option(None, _as_bound, _MULTILEVEL),
     "max_size": Option(None, _as_bound, _MULTILEVEL),
     "max_imbalance": Option(None, partial(as_number, at_least=0.0), _MULTILEVEL),
-    "coreset_size": Option(None, partial(as_whole_number, at_least=1), _CORESETS),  # by default, the method's own rule
+    "coreset_size": Option(None, _as_coreset_size, _CORESETS),  # by default, the method's own rule
     "oversampling": Option(2.0, partial(as_number, above=0.0), _CORESETS),
     "sampling": Option("tree", partial(as_choice, allowed=SAMPLINGS), _CORESETS),
     "loops": Option("implied", partial(as_choice, allowed=LOOP_POLICIES), _PAPER),
@@ -76,7 +84,7 @@ OPTIONS = {
 def check_options(k: int, **options: Any) -> dict[str, Any]:
     """The options that are not None, checked."""
     given = {name: OPTIONS[name].check(value, name) for name, value in options.items() if value is not None}
-    if "coreset_size" in given:
+    if "coreset_size" in given and not isinstance(given["coreset_size"], float):
         as_whole_number(given["coreset_size"], "coreset_size", at_least=k, why=", k")
     return given
 

@@ -23,6 +23,7 @@ from graphclust.io.graph_input import as_graph
 from graphclust.literals import Components, Objective
 from graphclust.objective.objective import Aim, as_aim, weigh
 from graphclust.partition.components import nodes_to_partition
+from graphclust.partition.memory_estimate import check_memory
 from graphclust.partition.options import COMPONENTS, graph_settings, plain_number
 from graphclust.profile.dendrogram import Nodes, descend
 from graphclust.profile.path import ClusterPath
@@ -99,6 +100,7 @@ def cluster_path(
         graph = as_graph(G, weight=weight, symmetrize=symmetrize)
     if graph.n_entries == 0:
         raise GraphValidationError("G has no edges, expected at least one: nothing can be cut or clustered")
+    check_memory(graph)
     order = node_order(graph)
     ordered = in_order(graph, order)
     linked = np.flatnonzero(~ordered.isolated)

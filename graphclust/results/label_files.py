@@ -18,13 +18,12 @@ from graphclust.io.formats.network_writers import NO_XML
 from graphclust.io.pipes import is_pipe
 from graphclust.io.text.lines import quote
 from graphclust.results.clustering import Clustering
-from graphclust.results.label_tables import COMMENT, labels_of_json, read_label_table
+from graphclust.results.label_tables import labels_of_json, read_label_table
 from graphclust.results.labeled_graph import write_labeled_graph
-from graphclust.results.report import origin_in_lines
 
 __all__ = ["read_labels", "write_labels"]
 
-HEADER = "node\tlabel"
+HEADER = "node\tcluster"
 KINDS = {
     ".tsv": "tsv", ".txt": "tsv", ".csv": "csv", ".json": "json", ".npz": "npz", ".part": "partition",
     ".graphml": "graphml", ".gexf": "gexf",
@@ -53,10 +52,9 @@ def write_labels(
         A .json file holds the lists "nodes" and "labels", and of a `Clustering` also "label_of", the label of each
         name, "communities", a list of names for each, and "origin".
     labels : a `Clustering`; a mapping from nodes, or a pandas Series with the nodes as its index; or whole numbers of
-        shape (n_nodes,). Of a `Clustering` the graph's file, k, the seed and the options are written too: in tables as
-        lines that start with "# ", which `read_labels` and `pandas.read_csv(..., comment="#")` pass over; in .npz and
-        .graphml as "origin", in .gexf as the description; not in .part, nor in a table that goes into a pipe, which
-        gets rows alone.
+        shape (n_nodes,). Of a `Clustering` the graph's file, k, the seed and the options are written too in .json, .npz
+        and .graphml, as "origin", and in .gexf, as the description. A table is a row "node", "cluster" and a row for
+        each node; `write_report` keeps beside it what was run.
     nodes : names of the nodes, strings or whole numbers; None takes those of the labels, or 0..n_nodes-1.
     overwrite : replace a file that is there. The new file appears whole or not at all.
 
@@ -81,7 +79,7 @@ def write_labels(
     clustering = labels
     origin: dict[str, Any] | None = None
     if isinstance(labels, Clustering):
-        origin = None if is_pipe(path) and kind in ("tsv", "csv") else labels.origin
+        origin = labels.origin
         nodes = labels.nodes if nodes is None else nodes
         labels = labels.labels
     elif kind in WITH_GRAPH:
@@ -104,7 +102,7 @@ def write_labels(
         elif kind in WITH_GRAPH:
             write_labeled_graph(file, clustering, names, kind)
         else:
-            for text in label_rows(names, labels, kind, origin):
+            for text in label_rows(names, labels, kind):
                 file.write(text.encode())
 
 
@@ -132,13 +130,9 @@ def _as_array(names: list[Any]) -> np.ndarray:
     return array if array.dtype.kind in "iUS" else np.array([str(name) for name in names])
 
 
-def label_rows(
-    names: Sequence[Any], labels: np.ndarray, kind: str, origin: dict[str, Any] | None = None
-) -> Iterator[str]:
-    """The text of a "tsv", "csv" or "partition" file, in blocks of rows; its origin in comments before them."""
+def label_rows(names: Sequence[Any], labels: np.ndarray, kind: str) -> Iterator[str]:
+    """The text of a "tsv", "csv" or "partition" file, in blocks of rows."""
     if kind != "partition":
-        if origin is not None:
-            yield "".join(f"{COMMENT}{line}\n" for line in origin_in_lines(origin))
         yield HEADER.replace("\t", "," if kind == "csv" else "\t") + "\n"
     for start in range(0, len(labels), _ROWS):
         rows = zip(names[start : start + _ROWS], labels[start : start + _ROWS].tolist(), strict=True)
@@ -181,7 +175,7 @@ def read_labels(path: str | os.PathLike, *, memory_limit: int | None = None) -> 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     with open(f"{folder}/labels.tsv", "w") as file:
-    ...         _ = file.write("node\\tlabel\\nann\\t0\\nbob\\t1\\n")
+    ...         _ = file.write("node\\tcluster\\nann\\t0\\nbob\\t1\\n")
     ...     read_labels(f"{folder}/labels.tsv")
     (['ann', 'bob'], array([0, 1]))
     """

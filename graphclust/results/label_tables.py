@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from graphclust.errors import GraphFormatError
-from graphclust.io.text.column_names import plain_name
+from graphclust.errors import GraphFormatError, amount
+from graphclust.io.columns import plain_name
 from graphclust.io.text.lines import quote
 from graphclust.io.text.node_names import as_numbers
 
@@ -53,7 +53,7 @@ def read_label_table(path: str, kind: str) -> tuple[list[Any], np.ndarray]:
     elif len(rows) == 1 and not _WHOLE.fullmatch(rows[0][2]):
         line, node, label = rows[0]
         raise GraphFormatError(
-            f"holds one row, {node!r} and {label!r}, which may name the columns; put a row of 'node' and 'label' first",
+            f"holds one row, {node!r} and {label!r}, which may name columns; put 'node' and 'cluster' in a row above",
             path, line,
         )  # fmt: skip
     return as_numbers([node for _, node, _ in rows]), _labels_of(rows, path)
@@ -112,10 +112,13 @@ def _tab_rows(path: str) -> Iterator[Row]:
             at_top = False
             if not row:
                 continue
-            node, tab, label = row.rpartition("\t")
-            if not tab:
-                raise GraphFormatError(f"{quote(text)!r} is not a node, a tab and a label", path, line)
-            yield line, node, label
+            columns = row.split("\t")
+            if len(columns) != 2:
+                raise GraphFormatError(
+                    f"{quote(text)!r} has {amount(len(columns), 'column')}, expected two: a node, a tab and a label",
+                    path, line,
+                )  # fmt: skip
+            yield line, columns[0], columns[1]
 
 
 def _comma_rows(path: str) -> Iterator[Row]:
@@ -130,7 +133,10 @@ def _comma_rows(path: str) -> Iterator[Row]:
         try:
             for row in filter(None, reader):
                 if len(row) != 2:
-                    raise GraphFormatError(f"{row} is not a node and a label", path, n_comments + reader.line_num)
+                    raise GraphFormatError(
+                        f"{row} has {amount(len(row), 'column')}, expected two: a node and a label",
+                        path, n_comments + reader.line_num,
+                    )  # fmt: skip
                 number = row[1].strip()
                 yield n_comments + reader.line_num, row[0], number if _WHOLE.fullmatch(number) else row[1]
         except csv.Error as problem:

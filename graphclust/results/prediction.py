@@ -16,6 +16,7 @@ from graphclust.checks import Seed, as_array
 from graphclust.compiled.graphs.objective import PLAIN, RATIO, Objective
 from graphclust.errors import GraphValidationError, ParameterError
 from graphclust.graph.container import GraphLike
+from graphclust.graph.from_csr import LARGEST
 from graphclust.graph.matrices import as_checked_csr
 from graphclust.objective.gains import gain_of_joining
 from graphclust.objective.objective import DEFINITIONS, PLAIN_OBJECTIVES
@@ -168,7 +169,11 @@ class ClusterModel:
                 new.append(row)
                 old.append(place)
                 weights.append(neighbors[node] if isinstance(neighbors, Mapping) else 1.0)
-        entries = np.array(weights, np.float64), (np.array(new, np.int64), np.array(old, np.int64))
+        try:
+            values = np.array(weights, np.float64)
+        except OverflowError:
+            raise GraphValidationError("rows holds a whole number that no float64 holds, expected weights") from None
+        entries = values, (np.array(new, np.int64), np.array(old, np.int64))
         return as_rows(sparse.csr_array(entries, shape=(len(rows), len(self.labels))), len(self.labels))
 
     def save(self, path: str | os.PathLike, *, overwrite: bool = False) -> None:
@@ -197,6 +202,10 @@ def as_rows(rows: Any, n_old: int) -> sparse.csr_array:
     bad = np.flatnonzero(~(np.isfinite(matrix.data) & (matrix.data >= 0.0)))
     if len(bad):
         raise GraphValidationError(f"rows holds the weight {matrix.data[bad[0]]}, expected finite weights >= 0")
+    if matrix.data.max(initial=0.0) > LARGEST:
+        raise GraphValidationError(
+            f"rows holds the weight {matrix.data.max():.3g}, expected at most {LARGEST:g}, as in graphs"
+        )
     if not matrix.data.all():
         matrix = matrix.copy()  # of a caller's matrix nothing is changed
         matrix.eliminate_zeros()

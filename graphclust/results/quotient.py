@@ -5,6 +5,8 @@ Cuts, volumes and so the normalized cut of any partition that keeps the clusters
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from scipy import sparse
 
@@ -13,7 +15,7 @@ from graphclust.engine.contraction import contract
 from graphclust.engine.levels import run_on, with_sums
 from graphclust.engine.sequential_contraction import is_estimate
 from graphclust.errors import GraphValidationError
-from graphclust.graph.container import Graph, GraphLike
+from graphclust.graph.container import Graph
 from graphclust.io.graph_input import as_graph
 from graphclust.objective.labels import LabelsLike, labels_on
 from graphclust.objective.objective import CUT, weigh
@@ -21,10 +23,10 @@ from graphclust.objective.objective import CUT, weigh
 __all__ = ["quotient_graph"]
 
 
-def quotient_graph(G: GraphLike, labels: LabelsLike, *, weight: str | None = "weight") -> Graph:
+def quotient_graph(G: Any, labels: LabelsLike | None = None, *, weight: str | None = "weight") -> Graph:
     """The graph of the clusters of a partition, made in one pass over the edges.
 
-    G, weight : as `as_graph` takes them.
+    G, weight : as `as_graph` takes them; or a `Clustering` alone, for its own graph and labels.
     labels : in any form that `cluster_volumes` takes; every label from 0 to k - 1 used.
 
     Returns a weighted Graph of k nodes whose degrees are the clusters' volumes; what stays inside a cluster is its
@@ -34,6 +36,10 @@ def quotient_graph(G: GraphLike, labels: LabelsLike, *, weight: str | None = "we
     >>> quotient_graph(nx.barbell_graph(3, 0), np.array([0, 0, 0, 1, 1, 1])).loops
     array([6., 6.])
     """
+    if labels is None:
+        if not (hasattr(G, "graph") and hasattr(G, "labels")):
+            raise TypeError(f"labels=None beside a {type(G).__name__}, expected a label of each node, or a Clustering")
+        G, labels = G.graph, G.labels
     graph = as_graph(G, weight=weight)
     cluster = labels_on(graph, labels)
     sizes = np.bincount(cluster[cluster >= 0])

@@ -333,6 +333,8 @@ def _as_edges(edges: Edges, argument: str, weighted: bool) -> tuple[Any, Any, np
         return columns[0], columns[1], np.zeros(len(columns[0]))
     try:
         weight = np.ones(len(columns[0])) if len(columns) == 2 else np.asarray(columns[2], np.float64)
+        if weight.ndim != 1:
+            raise ValueError(weight.shape)
     except (TypeError, ValueError, OverflowError):
         raise TypeError(f"{argument} holds weights that are no numbers, expected finite numbers > 0") from None
     if not (np.isfinite(weight) & (weight > 0)).all():

@@ -3,12 +3,14 @@
 import logging
 import sys
 import types
+import warnings
 
 import pytest
 
 from graphclust.compiled.graphs.csr_checks import flatten
 from graphclust.compiled.runtime import compile_notice
 from graphclust.compiled.runtime.loops import working_time
+from graphclust.errors import GraphWarning, warn_caller
 from graphclust.progress import Progress
 
 
@@ -25,7 +27,6 @@ class Clock:
 def clock(monkeypatch) -> Clock:
     clock = Clock()
     monkeypatch.setattr(compile_notice, "time", clock)
-    monkeypatch.setattr(compile_notice, "start_second_compiler", lambda: None)
     return clock
 
 
@@ -45,7 +46,7 @@ def test_a_log_says_once_that_loops_are_compiled_and_for_about_how_long(clock, c
     assert caplog.text == "" and notice.n_loops == 1
     for _ in range(3):
         compile_one(notice, clock, 2.0)
-    assert caplog.text.count("compiling its loops") == 1 and "40 s" in caplog.text
+    assert caplog.text.count("compiling its loops") == 1 and "half a minute" in caplog.text
     assert capsys.readouterr().err == "", "no terminal"
 
 
@@ -68,3 +69,12 @@ def test_seconds_of_the_compiler_are_not_taken_from_a_time_budget(clock):
     compile_notice.add_compiler_time(-1000.0)
     assert progress.out_of_time(), "the same seconds of work are"
     compile_notice.add_compiler_time(1000.0)
+
+
+def test_warnings_reach_the_log_unless_a_filter_ignores_them(caplog):
+    for action, n_logged in (("always", 1), ("ignore", 0)):
+        caplog.clear()
+        with warnings.catch_warnings(record=True):
+            warnings.simplefilter(action)
+            warn_caller("3 isolated nodes", GraphWarning)
+        assert [record.getMessage() for record in caplog.records] == ["3 isolated nodes"] * n_logged

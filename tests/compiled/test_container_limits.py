@@ -1,13 +1,13 @@
 """Limits of memory and of processors: of control groups, as their files tell them, and of the environment."""
 
 import pytest
+from cases import for_each
 
 from graphclust import limit_threads
 from graphclust.compiled.runtime.blocks import most_threads, n_threads
 from graphclust.compiled.runtime.thread_limit import default_threads, quotas
 from graphclust.errors import ParameterError
-from graphclust.io.container_limits import container_memory
-from graphclust.io.edges import available_bytes
+from graphclust.io.container_limits import available_bytes, container_memory
 
 
 def write(root, files):
@@ -29,12 +29,23 @@ UNLIMITED = "9223372036854771712\n"
         ("0::/a/b\n", {f"{TWO}/a/b/memory.max": "500\n", f"{TWO}/a/memory.max": "300\n"}, 300),
         ("0::/\n", {f"{TWO}/memory.max": "700\n"}, 700),
         ("0::/machine/only\n", {f"{TWO}/memory.max": "700\n"}, 700),  # a path that the container cannot see
+        ("0::/\n", {f"{TWO}/memory.max": "700\n", f"{TWO}/memory.current": "300\n"}, 400),  # what is used counts
+        (
+            "0::/\n",
+            {
+                f"{TWO}/memory.max": "700",
+                f"{TWO}/memory.current": "300",
+                f"{TWO}/memory.stat": "anon 9\ninactive_file 80",
+            },
+            480,
+        ),
         ("0::/\n", {f"{TWO}/memory.max": "max\n"}, None),
         ("0::/\n", {}, None),
         (
             "5:cpu,memory:/a\n0::/\n",
-            {f"{ONE}/a/memory.limit_in_bytes": "400\n", f"{ONE}/memory.limit_in_bytes": UNLIMITED},
-            400,
+            {f"{ONE}/a/memory.limit_in_bytes": "400\n", f"{ONE}/memory.limit_in_bytes": UNLIMITED}
+            | {f"{ONE}/a/memory.usage_in_bytes": "150", f"{ONE}/a/memory.stat": "total_inactive_file 50"},
+            300,
         ),
         ("5:cpu:/a\n", {f"{ONE}/a/memory.limit_in_bytes": "400\n"}, None),
         ("5:memory:/a\n", {f"{ONE}/a/memory.limit_in_bytes": "no number"}, None),
@@ -50,7 +61,7 @@ def test_without_control_groups_there_is_no_limit(tmp_path):
 
 def test_a_limit_below_what_the_machine_has_is_what_is_available(monkeypatch):
     before = available_bytes()
-    monkeypatch.setattr("graphclust.io.edges.container_memory", lambda: 1 << 20)
+    monkeypatch.setattr("graphclust.io.container_limits.container_memory", lambda: 1 << 20)
     assert available_bytes() == 1 << 20 < before
 
 
@@ -78,7 +89,7 @@ def environment(monkeypatch):
     default_threads.cache_clear()
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("ours", "usual", "n"),
     [(None, "3", 3), (None, "3,2", 3), (None, "64", 8), (None, "all", 8), ("5", "3", 5), ("64", None, 8), ("", "2", 2)],
 )

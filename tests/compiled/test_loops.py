@@ -12,6 +12,7 @@ import pytest
 from graphclust import communities, coreset_sc, hierarchy
 from graphclust.compiled.graphs.csr_checks import check_rows
 from graphclust.compiled.runtime import loops
+from graphclust.compiled.runtime.loop_cache import fingerprint
 
 pytestmark = pytest.mark.skipif("NUMBA_DISABLE_JIT" in os.environ, reason="no loop is compiled")
 
@@ -73,9 +74,10 @@ def test_a_loop_that_numba_was_asked_for_runs_where_numba_is_told_not_to_compile
 @pytest.mark.parametrize("kept", [True, False])
 def test_a_small_graph_is_clustered_without_numba_where_loops_would_be_compiled(kept, tmp_path):
     if kept:
-        (tmp_path / "any").mkdir()
+        folder = tmp_path / fingerprint() / "graphs"
+        folder.mkdir(parents=True)
         for stem in ("csr_checks", "v_cycle", "local_moving"):
-            (tmp_path / "any" / f"{stem}.loop-1.py311.nbi").touch()
+            (folder / f"{stem}.loop-1.0.0").touch()
     code = (
         "import sys, networkx as nx, graphclust; graphclust.communities(nx.gnm_random_graph(60, 600, seed=1), rng=0);"
     )

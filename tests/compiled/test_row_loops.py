@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from cases import for_each
 from graphs import all_graphs, make, make_graph
 from reference import algorithms as reference
 
@@ -20,8 +21,8 @@ def weighted(name: str) -> Graph:
     return as_graph(pattern.tocsr())
 
 
-@pytest.mark.parametrize("n_columns", [1, 2, 3, 4, 5, 7, 8, 9, 13])
-@pytest.mark.parametrize("name", ["some loops", "karate", "looped block model"])
+@for_each("n_columns", [1, 2, 3, 4, 5, 7, 8, 9, 13])
+@for_each("name", ["some loops", "karate", "looped block model"])
 def test_a_step_of_the_walk_is_a_product_for_any_number_of_columns(name, n_columns):
     columns = np.random.default_rng(518).standard_normal((make(name).shape[0], n_columns))
     for graph in (make_graph(name), weighted(name)):
@@ -31,7 +32,7 @@ def test_a_step_of_the_walk_is_a_product_for_any_number_of_columns(name, n_colum
         np.testing.assert_allclose(operator.lazy_step(columns, 0.3), 0.3 * columns + 0.7 * (N @ columns), atol=1e-13)
 
 
-@pytest.mark.parametrize("name", all_graphs())
+@for_each("name", all_graphs())
 def test_a_subgraph_is_the_matrix_of_its_rows_and_columns(name):
     graph = make_graph(name)
     dense = graph.to_scipy().toarray()

@@ -1,7 +1,7 @@
 """Shuffles in compiled loops are those of numpy, draw for draw."""
 
 import numpy as np
-import pytest
+from cases import for_each
 
 from graphclust.compiled.runtime import shuffling
 from graphclust.compiled.runtime.loops import plain
@@ -13,8 +13,8 @@ def in_plain_python(values, draws):
         shuffling.shuffle(values, draws)
 
 
-@pytest.mark.parametrize("bits", [np.random.PCG64, np.random.MT19937, np.random.Philox])
-@pytest.mark.parametrize("shuffle", [shuffling.shuffle, in_plain_python])
+@for_each("bits", [np.random.PCG64, np.random.MT19937, np.random.Philox])
+@for_each("shuffle", [shuffling.shuffle, in_plain_python])
 def test_orders_and_draws_are_those_of_numpy(shuffle, bits):
     ours, expected = np.random.Generator(bits(5)), np.random.Generator(bits(5))
     for n in (0, 1, 2, 3, 1000):

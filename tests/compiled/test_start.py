@@ -23,6 +23,7 @@ import json, os, sys
 import networkx as nx, numpy as np
 from numba.core import event
 from graphclust.compiled.graphs import csr_checks
+from graphclust.compiled.runtime.loop_cache import fingerprint
 from graphclust.compiled.runtime.loops import start_compiler
 start_compiler()
 csr_checks.flatten(np.arange(3))
@@ -30,7 +31,7 @@ G = nx.karate_club_graph()
 from graphclust import coreset_sc
 loaded = {}
 def note(what, of):
-    if what == "open" and str(of[0]).endswith(".nbc"):
+    if what == "open" and f"/{fingerprint()}/" in str(of[0]):
         loaded[os.path.basename(of[0])] = os.path.getsize(of[0])
 sys.addaudithook(note)
 with event.install_recorder("numba:compile") as compiled:

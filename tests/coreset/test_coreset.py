@@ -5,6 +5,7 @@ import warnings
 import networkx as nx
 import numpy as np
 import pytest
+from cases import for_each
 from coresets import some_coreset
 from graphs import all_graphs, make, make_graph
 from reference import algorithms as reference
@@ -20,8 +21,8 @@ from graphclust.objective.kernel import NormalizedCutKernel
 WITH_EDGES = [name for name in all_graphs() if name not in ("one node", "no edges")]
 
 
-@pytest.mark.parametrize("name", WITH_EDGES)
-@pytest.mark.parametrize("shift", [0.0, 0.5])
+@for_each("name", WITH_EDGES)
+@for_each("shift", [0.0, 0.5])
 def test_coreset_graph_equals_the_dense_formula_and_is_symmetric_to_the_bit(name, shift):
     matrix = make(name)
     kernel = NormalizedCutKernel.of(make_graph(name), shift=shift)
@@ -35,7 +36,7 @@ def test_coreset_graph_equals_the_dense_formula_and_is_symmetric_to_the_bit(name
     assert found.has_canonical_format
 
 
-@pytest.mark.parametrize("name", WITH_EDGES)
+@for_each("name", WITH_EDGES)
 def test_the_whole_graph_as_coreset_gives_the_graph_with_its_loops_back(name):
     kernel = NormalizedCutKernel.of(make_graph(name))
     K, weights = reference.dense_kernel(make(name).toarray())
@@ -46,9 +47,9 @@ def test_the_whole_graph_as_coreset_gives_the_graph_with_its_loops_back(name):
     np.testing.assert_allclose(found.sum(axis=1), kernel.degrees[points], rtol=1e-12)
 
 
-@pytest.mark.parametrize("name", WITH_EDGES)
-@pytest.mark.parametrize("seed", [518, 2209])
-@pytest.mark.parametrize("met_only", [False, True])
+@for_each("name", WITH_EDGES)
+@for_each("seed", [518, 2209])
+@for_each("met_only", [False, True])
 def test_labels_equal_dense_weighted_kernel_k_means_assignment(name, seed, met_only):
     kernel = NormalizedCutKernel.of(make_graph(name))
     K, _ = reference.dense_kernel(make(name).toarray())
@@ -123,8 +124,8 @@ def test_permuting_the_nodes_permutes_the_labels():
     assert (other.labels == one.labels[order]).mean() > 0.999  # sums in another order may break a tie otherwise
 
 
-@pytest.mark.parametrize("shift", [0.0, 0.25])
-@pytest.mark.parametrize("name", ["some loops", "weighted", "karate", "looped block model", "power-law blocks"])
+@for_each("shift", [0.0, 0.25])
+@for_each("name", ["some loops", "weighted", "karate", "looped block model", "power-law blocks"])
 def test_cost_is_the_normalized_cut_but_for_a_constant(name, shift):
     """cost = NCut + trace(D^-1 A) - k + s (n - k), for partitions into exactly k clusters."""
     A = make(name).toarray()
@@ -145,8 +146,8 @@ def test_a_coreset_of_every_node_is_exact():
     assert (coreset.weights == kernel.degrees[coreset.nodes]).all()
 
 
-@pytest.mark.parametrize("sampling", ["tree", "naive"])
-@pytest.mark.parametrize("rounds", [1, 2, 3])
+@for_each("sampling", ["tree", "naive"])
+@for_each("rounds", [1, 2, 3])
 def test_coresets_are_sorted_distinct_and_no_larger_than_asked(sampling, rounds):
     kernel = NormalizedCutKernel.of(make_graph("power-law blocks"))
     coreset = construct_coreset(kernel, 5, 60, sampling=sampling, rounds=rounds, rng=13)

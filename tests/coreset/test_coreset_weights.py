@@ -5,6 +5,7 @@ from functools import partial
 import networkx as nx
 import numpy as np
 import pytest
+from cases import for_each
 from graphs import make, make_graph
 from reference import algorithms as reference
 
@@ -22,8 +23,8 @@ from graphclust.errors import GraphValidationError
 from graphclust.objective.kernel import NormalizedCutKernel
 
 
-@pytest.mark.parametrize("name", ["karate", "hub", "power-law blocks", "isolates"])
-@pytest.mark.parametrize("share", [0.1, 0.5, 0.9])
+@for_each("name", ["karate", "hub", "power-law blocks", "isolates"])
+@for_each("share", [0.1, 0.5, 0.9])
 def test_nodes_of_weight_zero_are_no_members_of_their_cluster(name, share):
     """The labels are those of the coreset without them, and of the dense formula."""
     kernel = NormalizedCutKernel.of(make_graph(name))
@@ -56,7 +57,7 @@ def test_weights_so_small_that_products_vanish_stay_within_the_arrays(weight):
     assert set(found.labels) <= {0, 1} and not found.undecided.any()
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("nodes", "weights", "said"),
     [
         ([0, 1, 2], [0.0, 0.0, 0.0], "zero everywhere"),
@@ -91,8 +92,8 @@ def test_an_induced_graph_of_another_coreset_is_refused():
 
 
 @pytest.mark.filterwarnings("ignore:only .* seeds were drawn")
-@pytest.mark.parametrize("second_term", ["seed_weight", "voronoi"])
-@pytest.mark.parametrize("rounds", [2, 3, 4, 7])
+@for_each("second_term", ["seed_weight", "voronoi"])
+@for_each("rounds", [2, 3, 4, 7])
 def test_the_last_round_has_as_many_draws_as_asked_for(rounds, second_term):
     kernel = NormalizedCutKernel.of(nx.barabasi_albert_graph(60, 3, seed=2))
     sizes = [
@@ -102,8 +103,8 @@ def test_the_last_round_has_as_many_draws_as_asked_for(rounds, second_term):
     assert max(sizes) <= 12 and min(sizes) >= 2
 
 
-@pytest.mark.parametrize("rounds", [2, 3, 4])
-@pytest.mark.parametrize(("n", "size"), [(10**6, 2000), (10**5, 700), (10**9, 50)])
+@for_each("rounds", [2, 3, 4])
+@for_each(("n", "size"), [(10**6, 2000), (10**5, 700), (10**9, 50)])
 def test_sizes_of_rounds_follow_algorithm_4(n, size, rounds):
     """|X_i| in proportion to eps_i^-2 log|X_(i-1)| with eps_i = (log^(i) n)^(-1/4), so eps_i^-2 = sqrt(log^(i) n)."""
     sizes = _round_sizes(n, size, rounds)

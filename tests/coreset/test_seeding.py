@@ -3,6 +3,7 @@
 import networkx as nx
 import numpy as np
 import pytest
+from cases import for_each
 from graphs import all_graphs, make, make_graph, poisoned_except
 from reference import algorithms as reference
 
@@ -24,8 +25,8 @@ def seeded(kernel, n_seeds, **options):
         return d2_seeding(kernel, n_seeds, **options)
 
 
-@pytest.mark.parametrize("name", WITH_EDGES)
-@pytest.mark.parametrize(("loops", "shift"), [("implied", 0.0), ("implied", 0.3), ("given", 1.0)])
+@for_each("name", WITH_EDGES)
+@for_each(("loops", "shift"), [("implied", 0.0), ("implied", 0.3), ("given", 1.0)])
 def test_kernel_is_that_of_the_formula(name, loops, shift):
     matrix = make(name)
     K, weights = reference.dense_kernel(matrix.toarray(), loops, shift)
@@ -37,8 +38,8 @@ def test_kernel_is_that_of_the_formula(name, loops, shift):
         np.testing.assert_allclose(affinities, K[node, neighbors], rtol=1e-13)
 
 
-@pytest.mark.parametrize("method", ["tree", "naive"])
-@pytest.mark.parametrize("name", WITH_EDGES)
+@for_each("method", ["tree", "naive"])
+@for_each("name", WITH_EDGES)
 def test_distances_and_nearest_seeds_equal_brute_force(name, method):
     matrix = make(name)
     K, weights = reference.dense_kernel(matrix.toarray())
@@ -164,8 +165,8 @@ def test_negative_distances_of_an_indefinite_kernel_are_clipped_and_counted():
     assert shifted.n_clipped == 0
 
 
-@pytest.mark.parametrize("method", ["tree", "naive"])
-@pytest.mark.parametrize(("n", "weight"), [(3, 0.3), (4, 0.7), (13, 0.1)])
+@for_each("method", ["tree", "naive"])
+@for_each(("n", "weight"), [(3, 0.3), (4, 0.7), (13, 0.1)])
 def test_rounding_below_zero_is_not_counted_as_clipped(n, weight, method):
     """All points of a clique coincide; their distances come out as a few parts in 10^16, of either sign."""
     matrix = np.full((n, n), weight) - weight * np.eye(n)

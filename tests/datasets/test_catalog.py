@@ -5,6 +5,7 @@ import gzip
 import importlib.resources
 
 import pytest
+from cases import for_each
 
 import graphclust
 from graphclust import ParameterError
@@ -95,7 +96,7 @@ def test_memory_is_that_of_the_lines_of_the_file():
     assert entry_named("HB/well1033").bipartite and not general.bipartite
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("options", "error"),
     [
         ({"word": 3}, TypeError),

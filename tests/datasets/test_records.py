@@ -7,6 +7,7 @@ import pathlib
 
 import numpy as np
 import pytest
+from cases import for_each
 from reference.quality import cut_and_volume, modularity
 from scipy import sparse
 
@@ -112,7 +113,7 @@ def test_a_better_one_takes_the_place_of_the_record(check, bench):
     assert record["tool"] == "better" and len(list((check.HERE / "labels").iterdir())) == 1
 
 
-@pytest.mark.parametrize(
+@for_each(
     "labels, complaint",
     [
         (TRIANGLES[:-1], "has 7 lines, expected one for each of 8 nodes"),
@@ -129,7 +130,7 @@ def test_what_is_no_partition_is_refused(labels, complaint, check, bench):
     assert complaint in refusal(check, bench)
 
 
-@pytest.mark.parametrize(
+@for_each(
     "changes, complaint",
     [
         ({"objective": "conductance"}, "expected one of normalized_cut, ratio_cut, modularity"),

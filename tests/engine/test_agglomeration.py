@@ -7,6 +7,7 @@ import networkx as nx
 import numpy as np
 import pytest
 from aims import AIMS, WITH_EDGES, connected_part, looped, run_and_objective
+from cases import for_each
 from graphs import make_graph
 from numpy.testing import assert_allclose
 from reference import objectives as reference
@@ -71,8 +72,8 @@ def greedy_twin(A: np.ndarray, k: int) -> float:
     return sum(cut(g) for g in groups)
 
 
-@pytest.mark.parametrize("name", ["karate", "barbell", "weighted", "two cliques", "path", "some loops"])
-@pytest.mark.parametrize("k", [1, 2, 3, 4])
+@for_each("name", ["karate", "barbell", "weighted", "two cliques", "path", "some loops"])
+@for_each("k", [1, 2, 3, 4])
 def test_merging_reaches_what_its_slow_twin_reaches(name, k):
     graph = connected_part(name)
     found = normalized_cut(graph, merge_clusters(graph, k, objective="normalized_cut"))
@@ -124,7 +125,7 @@ def test_every_union_is_the_best_that_is_allowed(name, objective, resolution):
         labels = after
 
 
-@pytest.mark.parametrize("name", [*TREES, "uneven and looped", "looped block model"])
+@for_each("name", [*TREES, "uneven and looped", "looped block model"])
 def test_the_tree_unites_what_is_linked_most_beyond_chance(name):
     """Each union is that of the pair whose links exceed chance most, at the height noted; the heights never rise."""
     graph = some_graph(name)
@@ -158,8 +159,8 @@ def test_of_nodes_that_count_alike_the_tree_unites_those_linked_most():
     assert dendrogram_of(run.finest, run).excess[-1] == pytest.approx(off_diagonal.max() * len(A) ** 2 / A.sum())
 
 
-@pytest.mark.parametrize("name", WITH_EDGES)
-@pytest.mark.parametrize(("objective", "resolution"), [*AIMS[:2], ("modularity", None), ("constant_potts", None)])
+@for_each("name", WITH_EDGES)
+@for_each(("objective", "resolution"), [*AIMS[:2], ("modularity", None), ("constant_potts", None)])
 def test_merging_gives_exactly_k_clusters(name, objective, resolution):
     graph = connected_part(name)
     for k in {min(k, graph.n_nodes) for k in (1, 2, 7)}:
@@ -259,10 +260,8 @@ def test_light_clusters_are_united_in_steps_as_in_one_call(monkeypatch):
     assert np.bincount(at_once.labels).min() >= 14
 
 
-@pytest.mark.parametrize("name", TREES)
-@pytest.mark.parametrize(
-    ("objective", "resolution"), [("modularity", 1.0), ("modularity", 4.0), ("constant_potts", 0.5)]
-)
+@for_each("name", TREES)
+@for_each(("objective", "resolution"), [("modularity", 1.0), ("modularity", 4.0), ("constant_potts", 0.5)])
 def test_where_k_is_free_merging_ends_when_no_union_gains(name, objective, resolution):
     graph = some_graph(name)
     run, wanted = run_and_objective(graph, objective, resolution, 1)

@@ -4,6 +4,7 @@ import networkx as nx
 import numpy as np
 import pytest
 from aims import looped
+from cases import for_each
 from scipy import sparse
 
 import graphclust
@@ -44,8 +45,8 @@ def goal_of(run, name: str, k: int) -> Goal:
     return Goal(objective_of(as_aim(name, None), k, 1.0, run.units)[0], k)
 
 
-@pytest.mark.parametrize("name", OBJECTIVES)
-@pytest.mark.parametrize("seed", range(3))
+@for_each("name", OBJECTIVES)
+@for_each("seed", range(3))
 def test_parts_of_random_clusters_join_neighbors_and_the_sums_follow(name, seed):
     k, graph = 6, looped(60, seed, 0.05)
     run = run_on(weigh(graph, name))
@@ -56,8 +57,8 @@ def test_parts_of_random_clusters_join_neighbors_and_the_sums_follow(name, seed)
         assert known == pytest.approx(read, abs=1e-9)
 
 
-@pytest.mark.parametrize("name", OBJECTIVES)
-@pytest.mark.parametrize("aside", [False, True])
+@for_each("name", OBJECTIVES)
+@for_each("aside", [False, True])
 def test_blocks_and_memory_connect_the_same_clusters(name, aside):
     k, graph = 5, looped(60, 4, 0.05)
     if aside:
@@ -87,8 +88,8 @@ def test_blocks_and_memory_connect_the_same_clusters(name, aside):
     assert blocks.connect_once(found, goal, name) is found
 
 
-@pytest.mark.parametrize("objective", OBJECTIVES)
-@pytest.mark.parametrize("way", TWO_STEP)
+@for_each("objective", OBJECTIVES)
+@for_each("way", TWO_STEP)
 @pytest.mark.filterwarnings("ignore::graphclust.errors.ConvergenceWarning")
 def test_two_steps_end_with_connected_clusters(objective, way):
     for seed in range(3):

@@ -6,6 +6,7 @@ import networkx as nx
 import numpy as np
 import pytest
 from aims import AIMS, WITH_EDGES, connected_part, looped, random_labels, random_partition, run_and_objective
+from cases import for_each
 from graphs import make_graph
 from reference import objectives as reference
 
@@ -34,7 +35,7 @@ def dense(rows):
     return matrix
 
 
-@pytest.mark.parametrize("name", WITH_EDGES)
+@for_each("name", WITH_EDGES)
 def test_quotient_graph_keeps_cuts_and_volumes(name):
     graph = make_graph(name)
     k = min(5, graph.n_nodes)
@@ -103,7 +104,7 @@ def test_the_order_of_neighbors_does_not_depend_on_blocks(monkeypatch):
 
 
 @pytest.mark.parametrize(("name", "resolution"), AIMS)
-@pytest.mark.parametrize("graph", ["karate", "some loops", "uneven and looped", "weights of all sizes"])
+@for_each("graph", ["karate", "some loops", "uneven and looped", "weights of all sizes"])
 def test_a_partition_has_its_value_on_every_level(graph, name, resolution):
     graph = looped() if graph == "uneven and looped" else connected_part(graph)
     run, objective = run_and_objective(graph, name, resolution, 3)

@@ -7,6 +7,7 @@ import networkx as nx
 import numpy as np
 import pytest
 from aims import WITH_EDGES, looped
+from cases import for_each
 from graphs import make_graph
 from reference.objectives import gains_of_unions, value
 from scipy import sparse
@@ -60,8 +61,8 @@ def number_of_connected_parts(graph, labels):
     return sparse.csgraph.connected_components(inner, directed=False)[0]
 
 
-@pytest.mark.parametrize(("objective", "resolution"), QUESTIONS)
-@pytest.mark.parametrize("name", FEW)
+@for_each(("objective", "resolution"), QUESTIONS)
+@for_each("name", FEW)
 def test_no_union_of_two_clusters_and_no_move_of_a_node_gains(name, objective, resolution):
     graph = make_graph(name)
     found, A = communities(graph, objective=objective, resolution=resolution, rng=1), graph.to_scipy().toarray()
@@ -75,8 +76,8 @@ def test_no_union_of_two_clusters_and_no_move_of_a_node_gains(name, objective, r
             assert value(A, moved, objective, resolution) <= before + rounding
 
 
-@pytest.mark.parametrize(("objective", "resolution"), QUESTIONS)
-@pytest.mark.parametrize("seed", [518, 2209, 7741, 31, 97])
+@for_each(("objective", "resolution"), QUESTIONS)
+@for_each("seed", [518, 2209, 7741, 31, 97])
 def test_finds_the_best_of_all_partitions_of_seven_nodes(seed, objective, resolution):
     A = looped(7, seed, 0.5).to_scipy().toarray()
     best = max(value(A, labels, objective, resolution) for labels in bell_partitions(7))
@@ -160,7 +161,7 @@ def test_rounds_of_v_cycles_go_on_while_they_gain():
     assert values[0] < values[1]
 
 
-@pytest.mark.parametrize("seed", range(20))
+@for_each("seed", range(20))
 def test_small_graphs_have_their_proven_optimum_for_every_seed(seed):
     karate = communities(nx.karate_club_graph(), weight=None, rng=seed)
     assert karate.modularity == pytest.approx(0.4197896, abs=1e-7)  # Brandes et al. 2008
@@ -168,8 +169,8 @@ def test_small_graphs_have_their_proven_optimum_for_every_seed(seed):
     assert les_miserables.modularity == pytest.approx(0.5600083, abs=1e-6)
 
 
-@pytest.mark.parametrize(("objective", "resolution"), [*QUESTIONS, ("modularity", 0.05), ("constant_potts", 0.01)])
-@pytest.mark.parametrize("name", WITH_EDGES)
+@for_each(("objective", "resolution"), [*QUESTIONS, ("modularity", 0.05), ("constant_potts", 0.01)])
+@for_each("name", WITH_EDGES)
 def test_every_cluster_is_connected_and_labels_have_no_gap(name, objective, resolution):
     graph = make_graph(name)
     found = communities(graph, objective=objective, resolution=resolution, rng=7)
@@ -177,7 +178,7 @@ def test_every_cluster_is_connected_and_labels_have_no_gap(name, objective, reso
     assert number_of_connected_parts(graph, found.labels) == found.k
 
 
-@pytest.mark.parametrize("seed", range(30))
+@for_each("seed", range(30))
 def test_clusters_of_random_graphs_are_connected(seed):
     graph = graph_of(nx.gnp_random_graph(150, 0.02 + 0.001 * seed, seed=seed))
     for objective, resolution in [("modularity", 0.3), ("modularity", 1.0), ("constant_potts", 0.02)]:
@@ -185,8 +186,8 @@ def test_clusters_of_random_graphs_are_connected(seed):
         assert number_of_connected_parts(graph, found.labels) == found.k
 
 
-@pytest.mark.parametrize("name", ["looped block model", "weights of all sizes", "tiny pieces"])
-@pytest.mark.parametrize("objective", ["modularity", "constant_potts"])
+@for_each("name", ["looped block model", "weights of all sizes", "tiny pieces"])
+@for_each("objective", ["modularity", "constant_potts"])
 def test_sums_of_every_step_are_those_of_its_labels(name, objective):
     graph = make_graph(name)
     on, run = run_on(graph, objective)

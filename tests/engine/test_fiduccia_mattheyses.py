@@ -6,6 +6,7 @@ import networkx as nx
 import numpy as np
 import pytest
 from aims import ONE_OF_EACH, connected_part, looped, random_partition, run_and_objective
+from cases import for_each
 
 from graphclust import move_nodes, normalized_cut
 from graphclust.compiled.graphs.levels import Goal
@@ -36,8 +37,8 @@ def test_a_step_of_a_border_is_left_by_a_climb_alone(name):
     assert (climb(run.finest, found, goal, run).labels == found.labels).all() and (labels == given).all()
 
 
-@pytest.mark.parametrize(("name", "resolution"), ONE_OF_EACH)
-@pytest.mark.parametrize("graph", ["karate", "grid", "weights of all sizes", "uneven and looped"])
+@for_each(("name", "resolution"), ONE_OF_EACH)
+@for_each("graph", ["karate", "grid", "weights of all sizes", "uneven and looped"])
 def test_a_climb_never_lowers_the_value_and_keeps_every_cluster(graph, name, resolution):
     graph = looped() if graph == "uneven and looped" else connected_part(graph)
     for k in (1, 2, 5):
@@ -54,7 +55,7 @@ def test_a_climb_never_lowers_the_value_and_keeps_every_cluster(graph, name, res
             np.testing.assert_allclose(found.sums.mass, expected.mass, rtol=1e-9)
 
 
-@pytest.mark.parametrize("seed", range(6))
+@for_each("seed", range(6))
 def test_heavy_nodes_that_pass_through_light_clusters_leave_their_sums_right(seed):
     rng = np.random.default_rng(seed)
     upper = np.triu((rng.random((9, 9)) < 0.5) * 10.0 ** rng.uniform(-9.0, 9.0, (9, 9)), 1)

@@ -13,6 +13,7 @@ from aims import (
     random_partition,
     run_and_objective,
 )
+from cases import for_each
 from graphs import make_graph
 from reference import objectives as reference
 from scipy import sparse
@@ -52,7 +53,7 @@ def assert_same_sums(found, run, scale=1.0):
 
 
 @pytest.mark.parametrize(("objective", "resolution"), AIMS)
-@pytest.mark.parametrize("name", ["weights of all sizes", "some loops", "tiny pieces", "two cliques"])
+@for_each("name", ["weights of all sizes", "some loops", "tiny pieces", "two cliques"])
 def test_moves_never_lower_any_objective_and_keep_every_cluster(name, objective, resolution):
     graph = connected_part(name)
     for k in (2, 5):
@@ -64,8 +65,8 @@ def test_moves_never_lower_any_objective_and_keep_every_cluster(name, objective,
         assert after >= before - 1e-12 * max(scale, abs(before))
 
 
-@pytest.mark.parametrize("name", WITH_EDGES)
-@pytest.mark.parametrize("k", [1, 2, 4])
+@for_each("name", WITH_EDGES)
+@for_each("k", [1, 2, 4])
 def test_isolated_nodes_and_those_without_a_cluster_are_left_alone(name, k):
     graph = make_graph(name)
     labels = random_labels(graph.n_nodes, min(k, graph.n_nodes), 518)
@@ -122,7 +123,7 @@ def test_the_value_never_falls_move_by_move(graph, objective, resolution, monkey
 
 
 @pytest.mark.parametrize(("objective", "resolution"), AIMS)
-@pytest.mark.parametrize("graph", ["karate", "some loops", "uneven and looped", "looped block model"])
+@for_each("graph", ["karate", "some loops", "uneven and looped", "looped block model"])
 def test_the_chosen_moves_are_the_best_of_all(graph, objective, resolution):
     """Among neighboring clusters, and where clusters may open, among these and one of the node alone."""
     graph = some_graph(graph)

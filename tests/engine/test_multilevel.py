@@ -7,6 +7,7 @@ import networkx as nx
 import numpy as np
 import pytest
 from aims import ONE_OF_EACH, WITH_EDGES, connected_part, looped
+from cases import for_each
 from graphs import make, make_graph
 from reference import objectives as reference
 from scipy import sparse
@@ -33,10 +34,8 @@ SOME_OF_EACH_KIND = [
 ]
 
 
-@pytest.mark.parametrize("name", SOME_OF_EACH_KIND)
-@pytest.mark.parametrize(
-    ("objective", "resolution"), [*ONE_OF_EACH, ("modularity", "auto"), ("constant_potts", "auto")]
-)
+@for_each("name", SOME_OF_EACH_KIND)
+@for_each(("objective", "resolution"), [*ONE_OF_EACH, ("modularity", "auto"), ("constant_potts", "auto")])
 def test_multilevel_partitions_have_exactly_k_parts(name, objective, resolution):
     graph = looped() if name == "uneven and looped" else connected_part(name)
     for k in {1, min(2, graph.n_nodes), min(7, graph.n_nodes), graph.n_nodes}:
@@ -85,10 +84,8 @@ def test_multilevel_finds_planted_blocks_weighted_or_not():
         assert normalized_cut(matrix, labels) <= normalized_cut(matrix, planted.labels) * 1.0001
 
 
-@pytest.mark.parametrize(
-    ("objective", "resolution"), [*ONE_OF_EACH, ("modularity", "auto"), ("constant_potts", "auto")]
-)
-@pytest.mark.parametrize("effort", ["low", "normal", "high"])
+@for_each(("objective", "resolution"), [*ONE_OF_EACH, ("modularity", "auto"), ("constant_potts", "auto")])
+@for_each("effort", ["low", "normal", "high"])
 def test_the_value_that_a_partition_says_it_has_is_its_value(objective, resolution, effort):
     for graph in (looped(60, 3, 0.1), make_graph("karate"), connected_part("tiny pieces")):
         run, aim = run_on(weigh(graph, objective), 3), as_aim(objective, resolution)

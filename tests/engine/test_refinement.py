@@ -4,6 +4,7 @@ import networkx as nx
 import numpy as np
 import pytest
 from aims import AIMS, WITH_EDGES, connected_part, looped, random_labels
+from cases import for_each
 from reference import objectives as reference
 
 from graphclust.engine.refinement import move_nodes, refine_partition
@@ -31,7 +32,7 @@ def test_a_cluster_that_is_two_is_split_and_two_that_are_one_are_joined():
 
 
 @pytest.mark.parametrize(("objective", "resolution"), AIMS)
-@pytest.mark.parametrize("name", [*WITH_EDGES, "uneven and looped"])
+@for_each("name", [*WITH_EDGES, "uneven and looped"])
 def test_refining_never_lowers_the_value_and_keeps_every_cluster(name, objective, resolution):
     graph = looped() if name == "uneven and looped" else connected_part(name)
     A = graph.to_scipy().toarray()

@@ -7,6 +7,7 @@ import networkx as nx
 import numpy as np
 import pytest
 from aims import ONE_OF_EACH, looped
+from cases import for_each
 from quiet_calls import quietly
 from reference import objectives as reference
 
@@ -32,9 +33,9 @@ def two_cliques():
     return as_graph(A)
 
 
-@pytest.mark.parametrize("objective", ["modularity", "constant_potts"])
-@pytest.mark.parametrize("resolution", [0.07, 1.0, np.float64(2.5), 3])
-@pytest.mark.parametrize("method", ["multilevel", "two-step"])
+@for_each("objective", ["modularity", "constant_potts"])
+@for_each("resolution", [0.07, 1.0, np.float64(2.5), 3])
+@for_each("method", ["multilevel", "two-step"])
 def test_a_number_as_resolution_is_used_and_reported(method, resolution, objective):
     found = coreset_sc(looped(60, 3, 0.1), 4, method=method, objective=objective, resolution=resolution, rng=0)
     assert found.resolution == pytest.approx(float(resolution), rel=1e-12)
@@ -104,8 +105,8 @@ def test_a_named_resolution_and_a_cut_leave_nothing_to_say_of_the_number():
     assert not united_for_the_number(coreset_sc(graph, 2, objective="normalized_cut", rng=0))
 
 
-@pytest.mark.parametrize("objective", ["modularity", "constant_potts"])
-@pytest.mark.parametrize("k", [1, 3, 8])
+@for_each("objective", ["modularity", "constant_potts"])
+@for_each("k", [1, 3, 8])
 def test_from_the_natural_range_on_no_union_of_two_clusters_pays(objective, k):
     for graph in (looped(40, 3, 0.2), as_graph(nx.connected_caveman_graph(8, 5))):
         A, found = graph.to_scipy().toarray(), coreset_sc(graph, k, objective=objective, rng=0)
@@ -184,8 +185,8 @@ def test_regions_are_of_sizes_at_which_some_times_k_are_natural():
 
 
 @pytest.mark.skipif("NUMBA_DISABLE_JIT" in os.environ, reason="too large for plain Python")
-@pytest.mark.parametrize(("k", "size", "inner"), [(4, 500, 16), (8, 300, 14), (20, 200, 16)])
-@pytest.mark.parametrize("name", ["modularity", "constant_potts"])
+@for_each(("k", "size", "inner"), [(4, 500, 16), (8, 300, 14), (20, 200, 16)])
+@for_each("name", ["modularity", "constant_potts"])
 def test_the_planted_number_of_clusters_is_natural_over_a_wide_range(name, k, size, inner):
     graph, _ = planted_partition(k, size, inner, 2, rng=518)
     run, widths = run_on(weigh(graph.subgraph(np.flatnonzero(~graph.isolated)), name)), {}
@@ -267,7 +268,7 @@ def test_an_aim_is_an_objective_and_a_resolution_where_it_has_one():
     assert as_aim("constant_potts", 2) == Aim("constant_potts", 2.0)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("objective", "resolution", "error", "words"),
     [
         ("conductance", None, ParameterError, "objective='conductance'.*'modularity', 'normalized_cut'"),

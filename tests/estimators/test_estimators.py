@@ -78,7 +78,7 @@ def test_random_states_are_seeds_generators_or_an_error():
 
 def test_mini_batches_come_one_by_one():
     """A batch moves the centroids by the function's own rule, from those that the first one seeds."""
-    model = MiniBatchKMeans(2, init=np.array([[0.0], [8.0]]), reassignment_ratio=0.0)
+    model = MiniBatchKMeans(2, init=np.array([[0.0], [8.0]]), reassignment_ratio=0.0, rate="count")
     for batch in ([[1.0], [9.0]], [[3.0], [9.0]]):
         model.partial_fit(batch)
     assert model.cluster_centers_.ravel().tolist() == [2.0, 9.0] and model.n_steps_ == 2
@@ -90,7 +90,7 @@ def test_mini_batches_come_one_by_one():
 
 
 def test_mini_batches_after_a_fit_weigh_as_new_points():
-    model = MiniBatchKMeans(2, reassignment_ratio=0.0, random_state=1).fit([[0.0]] * 30 + [[10.0]] * 10)
+    model = MiniBatchKMeans(2, reassignment_ratio=0.0, rate="count", random_state=1).fit([[0.0]] * 30 + [[10.0]] * 10)
     model.partial_fit([[1.0]] * 30 + [[20.0]] * 10)
     assert sorted(model.cluster_centers_.ravel().round(6).tolist()) == [0.5, 15.0]
 
@@ -421,3 +421,23 @@ def test_new_points_far_from_the_origin_have_the_affinities_of_fitted_ones():
         for offset in (0.0, 2.0**27)
     )
     assert (near == far).all()
+
+
+def test_verbose_prints_how_far_it_is(capsys):
+    for model in (KMeans, MiniBatchKMeans):
+        model(2, random_state=0).fit([[0.0], [1.0], [9.0]])
+        assert capsys.readouterr().out == ""
+        model(2, random_state=0, verbose=1).fit([[0.0], [1.0], [9.0]])
+        assert " of " in capsys.readouterr().out
+
+
+def test_numpys_global_generator_is_a_random_state_and_a_coreset_may_be_a_share():
+    points = np.repeat(np.arange(4.0), 50)[:, None] * 10 + np.random.default_rng(0).normal(size=(200, 1))
+    state = np.random.get_state()  # noqa: NPY002
+    try:
+        model = CoresetSpectralClustering(4, coreset_size=0.5, random_state=np.random).fit(points)
+    finally:
+        np.random.set_state(state)  # noqa: NPY002
+    assert model.clustering_.parameters["coreset_size"] == 100
+    assert model.score(points) == pytest.approx(0.75, abs=0.05)
+    assert model.score(points[:120]) < model.score(points)

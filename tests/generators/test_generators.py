@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from cases import for_each
 from scipy import sparse, stats
 
 from graphclust.compiled.runtime import blocks
@@ -122,8 +123,8 @@ CASES = {
 }
 
 
-@pytest.mark.parametrize("case", CASES)
-@pytest.mark.parametrize("seed", [2, 303])
+@for_each("case", CASES)
+@for_each("seed", [2, 303])
 @pytest.mark.filterwarnings("ignore::graphclust.errors.GraphWarning")
 def test_the_gate_finds_nothing_to_repair(case, seed):
     graph, labels = CASES[case](seed)
@@ -207,7 +208,7 @@ def test_the_graph_cannot_be_changed(name):
         getattr(stochastic_block_model([4, 5], 0.8, 0.3, rng=1).graph, name)[0] = 1
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("arguments", "error", "words"),
     [
         (([], 0.5, 0.1), ParameterError, "sizes sum to 0"),

@@ -3,6 +3,7 @@
 import networkx as nx
 import numpy as np
 import pytest
+from cases import for_each
 from gate_inputs import fingerprint, raw_csr
 from scipy import sparse
 
@@ -79,8 +80,8 @@ def takers(model) -> dict:
     }
 
 
-@pytest.mark.parametrize("layout", ["csr", "csc"])
-@pytest.mark.parametrize("kind", DAMAGE)
+@for_each("layout", ["csr", "csc"])
+@for_each("kind", DAMAGE)
 def test_damaged_arrays_are_refused_wherever_a_matrix_is_taken(model, kind, layout):
     for name, take in takers(model).items():
         matrix = damaged(kind, layout)
@@ -127,7 +128,7 @@ def test_damaged_arrays_of_every_other_format_are_refused():
                 take(matrix)
 
 
-@pytest.mark.parametrize("kind", ["csr", "csc", "coo", "bsr", "dia", "lil", "dok"])
+@for_each("kind", ["csr", "csc", "coo", "bsr", "dia", "lil", "dok"])
 def test_whole_matrices_of_every_format_are_taken_as_they_are(kind):
     matrix = MATRIX.asformat(kind)
     before = fingerprint(matrix)
@@ -169,3 +170,14 @@ def test_what_has_no_rows_of_neighbors_is_refused():
     for indices in (MATRIX, 5, [1, 2], [[0.5]]):
         with pytest.raises(gc.GraphValidationError, match="expected whole numbers, shape"):
             gc.graph_from_neighbors(indices)
+
+
+@pytest.mark.parametrize("layout", ["csr", "csc", "coo", "bsr"])
+def test_unsigned_indices_are_indices(layout):
+    for kind in (np.uint8, np.uint32, np.uint64):
+        matrix = MATRIX.asformat(layout).copy()
+        if layout == "coo":
+            matrix.coords = tuple(places.astype(kind) for places in matrix.coords)
+        else:
+            matrix.indices, matrix.indptr = matrix.indices.astype(kind), matrix.indptr.astype(np.uint32)
+        assert (gc.as_graph(matrix).to_scipy() != MATRIX).nnz == 0

@@ -5,6 +5,7 @@ import math
 import networkx as nx
 import numpy as np
 import pytest
+from cases import for_each
 from scipy import sparse
 
 from graphclust import as_graph
@@ -39,8 +40,8 @@ def test_one_heavy_edge_swallows_no_light_ones(at):
     assert degrees_of(star(weights))[0] == 1e16 + 99_998
 
 
-@pytest.mark.parametrize("spread", [1, 20, 60])
-@pytest.mark.parametrize("seed", [518, 2209])
+@for_each("spread", [1, 20, 60])
+@for_each("seed", [518, 2209])
 def test_degrees_are_exact_to_the_last_bit_or_two(seed, spread):
     rng = np.random.default_rng(seed)
     weights = 10.0 ** rng.uniform(-spread, spread, 3000)

@@ -5,6 +5,7 @@ import warnings
 import networkx as nx
 import numpy as np
 import pytest
+from cases import for_each
 
 from graphclust import as_graph, communities, coreset_sc
 from graphclust.errors import GraphValidationError, GraphWarning, ParameterError
@@ -34,8 +35,8 @@ class Tensor:
         return Tensor(values, self.device)
 
 
-@pytest.mark.parametrize("edges", [TWO_TRIANGLES, TWO_TRIANGLES.T, np.hstack([TWO_TRIANGLES, TWO_TRIANGLES[::-1]])])
-@pytest.mark.parametrize("kind", [np.asarray, Tensor])
+@for_each("edges", [TWO_TRIANGLES, TWO_TRIANGLES.T, np.hstack([TWO_TRIANGLES, TWO_TRIANGLES[::-1]])])
+@for_each("kind", [np.asarray, Tensor])
 def test_edges_in_one_direction_or_both_are_one_graph(edges, kind):
     graph = as_graph((kind(edges), 6))
     assert graph.n_edges == 7 and graph.weights is None
@@ -52,7 +53,7 @@ def test_nodes_without_edges_are_nodes():
 def test_parts_of_isolated_nodes_come_without_a_word_on_labels_that_they_would_not_have():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        assert np.bincount(partition(TWO_TRIANGLES, 1206, 2)).tolist() == [603, 603]
+        assert np.bincount(partition(TWO_TRIANGLES, 1206, 2)).max() <= 1.03 * 603 + 1
 
 
 def test_weights_of_an_edge_in_both_directions_are_one_and_repeats_add_up():
@@ -62,7 +63,7 @@ def test_weights_of_an_edge_in_both_directions_are_one_and_repeats_add_up():
     assert graph.degrees.tolist() == [7.0, 2.0, 5.0]
 
 
-@pytest.mark.parametrize(
+@for_each(
     "edges, n, weights, message",
     [
         (np.zeros((3, 4), int), 5, None, r"shape \(3, 4\), expected \(2, n_edges\)"),
@@ -109,7 +110,7 @@ def test_components_put_aside_go_whole_to_the_smallest_part():
     blocks = [nx.complete_graph(8), nx.complete_graph(7), nx.path_graph(2), nx.path_graph(3), nx.empty_graph(2)]
     network = nx.disjoint_union_all(blocks)
     network.add_edge(0, 8)
-    parts = partition(np.array(network.edges).T, 22, 2)
+    parts = partition(np.array(network.edges).T, 22, 2, objective="normalized_cut")
     assert len({*parts[:8]}) == len({*parts[8:15]}) == len({*parts[15:17]}) == len({*parts[17:20]}) == 1
     assert parts[0] != parts[8] == parts[17] != parts[15] and np.bincount(parts).tolist() == [11, 11]
 
@@ -119,3 +120,10 @@ def test_weights_and_options_reach_the_clustering():
     parts = partition(TWO_TRIANGLES, 6, 2, edge_weight=weights, objective="modularity", random_state=3)
     graph = graph_from_edge_arrays(TWO_TRIANGLES, 6, weights)
     assert parts.tolist() == coreset_sc(graph, 2, rng=3).labels.tolist()
+
+
+def test_parts_are_of_equal_size_and_nodes_without_edges_count():
+    hubs = np.array(nx.barabasi_albert_graph(2000, 2, seed=1).edges).T
+    assert np.bincount(partition(hubs, 2400, 20)).max() <= np.ceil(1.03 * 120)
+    parts = partition([[0, 0, 1], [1, 2, 2]], 8, 5)
+    assert np.bincount(parts).max() == 2 and sum(parts[u] != parts[v] for u, v in ((0, 1), (0, 2), (1, 2))) == 2

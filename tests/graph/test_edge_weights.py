@@ -8,6 +8,7 @@ from math import fsum
 import networkx as nx
 import numpy as np
 import pytest
+from cases import for_each
 
 import graphclust
 from graphclust.errors import GraphValidationError, ParameterError
@@ -73,7 +74,7 @@ READERS = {
 SOME_READERS = [pytest.param(name, marks=[pytest.mark.slow] * (name == "balanced_partition")) for name in READERS]
 
 
-@pytest.mark.parametrize("name", SOME_READERS)
+@for_each("name", SOME_READERS)
 def test_weight_names_the_same_attribute_everywhere(name):
     graph, result = two_attributes(), READERS[name]
     by_weight = []
@@ -87,7 +88,7 @@ def test_weight_names_the_same_attribute_everywhere(name):
     assert not np.array_equal(by_weight[0], by_weight[1]) and not np.array_equal(by_weight[0], by_weight[2])
 
 
-@pytest.mark.parametrize("name", SOME_READERS)
+@for_each("name", SOME_READERS)
 def test_a_weight_that_no_edge_has_is_refused_everywhere(name):
     with pytest.raises(GraphValidationError, match="no edge has the attribute 'power'"):
         READERS[name](two_attributes(), weight="power")

@@ -6,6 +6,7 @@ from decimal import Decimal
 import networkx as nx
 import numpy as np
 import pytest
+from cases import for_each
 from cliques import as_networkx, cliques
 from hypothesis import HealthCheck, given, settings
 from scipy import sparse
@@ -80,7 +81,7 @@ FORMS = {
 
 
 @pytest.mark.filterwarnings("ignore::graphclust.GraphWarning")
-@pytest.mark.parametrize("form", FORMS)
+@for_each("form", FORMS)
 @settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(cliques())
 def test_labels_land_on_the_right_nodes(form, graph):
@@ -89,7 +90,7 @@ def test_labels_land_on_the_right_nodes(form, graph):
 
 
 @pytest.mark.filterwarnings("ignore::graphclust.GraphWarning")
-@pytest.mark.parametrize("form", FORMS)
+@for_each("form", FORMS)
 @settings(max_examples=25, deadline=None)
 @given(cliques())
 def test_all_forms_are_one_graph(form, graph):
@@ -188,12 +189,12 @@ def test_a_table_is_read_as_the_file_it_would_make(tmp_path, pandas, weights):
         as_graph(table, symmetrize="sum")
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("table", "options", "word"),
     [
-        ({"a": [1], "target": [2]}, {}, "source='source' is no column"),
+        ({"a": [1], "target": [2]}, {"source": "source", "target": "target"}, "source='source' is no column"),
         ({"source": [1], "target": [2]}, {"weight": "w"}, "weight='w' is no column"),
-        ({"source": [1, None], "target": [2, 3]}, {}, "1 missing value"),
+        ({"source": [1, None], "target": [2, 3]}, {}, "1 row lacks an id, the first in row 1 of column 'source'"),
         ({"source": [1], "target": [2], "weight": ["x"]}, {}, "expected numbers; convert them"),
         ({"source": [1], "target": [2], "weight": [-1.0]}, {}, "column 'weight': a weight is -1"),
         ({"source": [1], "target": [2]}, {"nodes": [1, 3]}, "edge of 2"),
@@ -201,7 +202,7 @@ def test_a_table_is_read_as_the_file_it_would_make(tmp_path, pandas, weights):
         ({"source": [], "target": []}, {}, "no rows"),
     ],
 )
-@pytest.mark.parametrize("frames", ["pandas", "polars"])
+@for_each("frames", ["pandas", "polars"])
 def test_tables_that_cannot_be_used(frames, table, options, word):
     with pytest.raises(GraphValidationError, match=word):
         graph_from_table(library(frames).DataFrame(table), **options)
@@ -210,8 +211,9 @@ def test_tables_that_cannot_be_used(frames, table, options, word):
 def test_a_table_may_hold_decimal_numbers_and_no_columns_in_its_index(pandas):
     table = pandas.DataFrame({"source": [1, 2], "target": [2, 3], "weight": [Decimal("0.5"), Decimal(2)]})
     assert graph_from_table(table).weights.tolist() == [0.5, 0.5, 2.0, 2.0]
-    with pytest.raises(GraphValidationError, match=r"'source' is no column .*; pass table.reset_index\(\)"):
-        graph_from_table(table.set_index(["source", "target"]))
+    for options in ({}, {"source": "source", "target": "target"}):
+        with pytest.raises((GraphFormatError, GraphValidationError), match=r"pass table.reset_index\(\)"):
+            graph_from_table(table.set_index(["source", "target"]), **options)
 
 
 def test_adjacency_tables_are_graphs_with_names(pandas):

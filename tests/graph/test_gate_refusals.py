@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from cases import for_each
 from gate_inputs import PATH, raw_csr, remarks_of, same
 from graphs import make, make_graph
 from hypothesis import given, settings
@@ -34,7 +35,7 @@ def test_a_graph_without_nodes_is_refused():
             as_graph(written)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("value", "words"),
     [
         (-1.5, r"2 entries with negative weight, the first -1.5 at \(1, 2\); .*abs\(G\)"),
@@ -43,7 +44,7 @@ def test_a_graph_without_nodes_is_refused():
         (-np.inf, r"2 entries with non-finite weight, the first -inf at \(1, 2\)"),
     ],
 )
-@pytest.mark.parametrize("form", ["csr", "csc", "coo", "dense"])
+@for_each("form", ["csr", "csc", "coo", "dense"])
 def test_impossible_weights_are_refused(value, words, form):
     A = PATH.toarray()
     A[1, 2] = A[2, 1] = value
@@ -64,7 +65,7 @@ def test_weights_over_24_orders_of_magnitude_are_fine():
     assert as_graph(A).degrees.tolist() == [1e-12, 1e12 + 1e-12, 1e12]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("matrix", "words"),
     [
         (raw_csr([0, 1, 2], [5, 0]), r"1 entry with column out of range, the first 5 at \(0, 5\)"),
@@ -86,8 +87,6 @@ def test_weights_over_24_orders_of_magnitude_are_fine():
         (raw_csr([0, 1, 2], [[1], [0]]), "indices has dtype int64 and 2 dimensions"),
         (raw_csr([0.0, 1, 2], [1, 0]), "indptr has dtype float64"),
         (raw_csr([0, 1, 2], [1.0, 0]), "indices has dtype float64"),
-        (raw_csr([0, 1, 2], np.array([1, 0], np.uint64)), "indices has dtype uint64"),
-        (raw_csr(np.array([0, 1, 2], np.uint32), [1, 0]), "indptr has dtype uint32"),
         (raw_csr([0, 1, 2], [1, 0], [[2.0], [2.0]]), "weights has 2 dimensions"),
     ],
 )

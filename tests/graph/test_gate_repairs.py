@@ -3,6 +3,7 @@
 import networkx as nx
 import numpy as np
 import pytest
+from cases import for_each
 from gate_inputs import ONE_WAY, PATH, fingerprint, raw_csr, remarks_of, same
 from graphs import make, make_graph
 from scipy import sparse
@@ -93,7 +94,8 @@ def test_rounding_differences_between_both_directions_become_their_mean():
 def test_isolated_nodes_are_counted(name):
     graph, remarks = remarks_of(make(name))
     n = graph.isolated.sum()
-    assert remarks == (f"{n} isolated node{'s have' if n > 1 else ' has'} no edge: label -1 where k is given",)
+    said = "nodes have" if n > 1 else "node has"
+    assert remarks == (f"{n} isolated {said} no edge: alone, or -1 where k is given",)
 
 
 def test_all_remarks_come_in_one_warning():
@@ -146,10 +148,10 @@ def test_an_attribute_that_no_edge_has_is_refused():
     assert remarks_of(nx.empty_graph(3), weight="length")[0].n_edges == 0
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("rule", "expected"), [("max", [[1, 2, 0], [2, 0, 4], [0, 4, 0]]), ("sum", [[1, 2.5, 0], [2.5, 0, 4], [0, 4, 0]])]
 )
-@pytest.mark.parametrize("form", ["csr", "coo", "dense", "networkx"])
+@for_each("form", ["csr", "coo", "dense", "networkx"])
 def test_directions_are_joined_by_the_rule(rule, expected, form):
     given = {
         "csr": sparse.csr_array,

@@ -6,11 +6,12 @@ import inspect
 import networkx as nx
 import numpy as np
 import pytest
+from cases import for_each
 from scipy import sparse
 
 import graphclust
 from graphclust import as_graph, coreset_sc, graph_from_table, load_graph
-from graphclust.errors import GraphValidationError, GraphWarning, ParameterError
+from graphclust.errors import GraphFormatError, GraphValidationError, GraphWarning, ParameterError
 from graphclust.nx import coreset_communities, spectral_communities
 
 pandas = pytest.importorskip("pandas", reason="pandas is not installed")
@@ -47,9 +48,9 @@ def test_numbers_that_are_not_used_are_named():
     for graph in (as_graph(table), as_graph(network)):
         assert graph.weights is None
         (remark,) = (remark for remark in graph.remarks if "not used" in remark)
-        assert "'calls'" in remark and "kind" not in remark and "weight=" in remark
+        assert "calls" in remark and "weight=" in remark
     assert as_graph(network, weight="calls").weights.tolist() == [3, 3, 4, 4]
-    assert not any("not used" in remark for remark in as_graph(table, weight=None).remarks)
+    assert "columns not used: calls, kind" in as_graph(table, weight=None).remarks
     igraph = pytest.importorskip("igraph", reason="igraph is not installed")
     other = igraph.Graph(n=2, edges=[(0, 1)], edge_attrs={"calls": [3]})
     assert any("'calls'" in remark for remark in as_graph(other).remarks)
@@ -122,8 +123,8 @@ def test_numbers_with_a_place_for_missing_ones_are_weights():
 
 @pytest.mark.parametrize("end", [float("nan"), None, [0]])
 def test_an_edge_that_ends_in_no_name_is_refused(end):
-    with pytest.raises(GraphValidationError, match="G holds an edge that ends in"):
-        as_graph([(end, 1), (1, 2)])
+    with pytest.raises(GraphValidationError, match=r"2 ends of edges that name no node, the first .* in G\[1\]"):
+        as_graph([(1, 2), (end, 1), (1, end)])
 
 
 def test_lists_of_edges_are_graphs():
@@ -137,10 +138,11 @@ def test_lists_of_edges_are_graphs():
     assert as_graph(pairs) == as_graph(triples, weight=None) == as_graph(nx.Graph(pairs))
     assert as_graph([(u, v, {"since": 3}) for u, v in pairs]) == as_graph(pairs)
     assert as_graph([(1, "a"), ((2, 3), 1)]).nodes == [1, "a", (2, 3)]
+    assert as_graph([((0, 0), (0, 1)), ((0, 1), (1, 1))]).nodes == [(0, 0), (0, 1), (1, 1)]
     assert coreset_sc([(0, 1), (1, 2), (2, 0), (3, 4), (4, 5), (5, 3)], 2, rng=0).sizes.tolist() == [3, 3]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("edges", "words"),
     [
         ([], "empty list"),
@@ -148,15 +150,15 @@ def test_lists_of_edges_are_graphs():
         ([(0, 1), (1, 2, 3.0)], "mixes pairs and triples"),
         ([(0, 1, 2, 3)], "holds a tuple"),
         (graphclust.classic_graph("karate"), r"holds a Graph.*the graph alone is G\[0\]"),
-        ([{"source": 0, "target": 1}, {"source": 1}], r"G\[1\] has no 'target'"),
-        ([{"from": 0, "to": 1}], "keys 'from', 'to', expected 'source' and 'target' among them; .*graph_from_table"),
-        ([(0, None)], r"edge that ends in None"),
+        ([{"source": 0, "target": 1}, {"source": 1}], "1 row lacks an id, the first in row 1 of column 'target'"),
+        ([{"id": 0, "to": 1}], r"no two of its columns .* graph_from_table\(table, source=...\) .*'id', 'to'"),
+        ([(0, None)], r"1 end of an edge that names no node, the first None"),
         ([(0, 1, "x")], "expected numbers"),
         ([("a", "b", 1), ("a", "likes", "b")], r"third entry of the edge \('a', 'likes', 'b'\) is no number"),
     ],
 )
 def test_a_list_that_is_no_list_of_edges_says_what_one_is(edges, words):
-    with pytest.raises((TypeError, GraphValidationError), match=words):
+    with pytest.raises((TypeError, GraphFormatError, GraphValidationError), match=words):
         as_graph(edges)
 
 
@@ -167,15 +169,77 @@ def test_edges_in_an_array_are_told_how_to_be_edges():
     assert as_graph([*map(tuple, pairs.tolist())]) == as_graph(nx.to_scipy_sparse_array(nx.path_graph(4)))
 
 
-def test_a_table_with_other_columns_is_told_which_it_has_and_what_takes_them():
-    table = pandas.DataFrame({"from": ["a"], "to": ["b"]})
-    with pytest.raises(TypeError, match=r"'from', 'to'.*graph_from_table\(G, source='from', target='to'\)"):
+def test_a_table_whose_columns_do_not_say_the_ends_is_told_what_takes_their_names():
+    table = pandas.DataFrame({"id": ["x"], "caller": ["a"], "callee": ["b"]})
+    with pytest.raises(GraphFormatError, match=r"graph_from_table\(table, source=...\).*'id', 'caller', 'callee'"):
         as_graph(table)
-    assert graph_from_table(table, source="from", target="to").n_edges == 1
-    with pytest.raises(TypeError, match="columns are none"):
+    assert graph_from_table(table, source="caller", target="callee").n_edges == 1
+    with pytest.raises(GraphFormatError, match="there are none"):
         as_graph(pandas.DataFrame(index=["a"]))
     with pytest.raises(TypeError, match=r"networkx.Graph\(G\)"):
         as_graph({"a": ["b"]})
+
+
+@pytest.mark.parametrize("missing", [float("nan"), pandas.NA, pandas.NaT, None])
+def test_missing_ids_are_no_nodes(missing):
+    """NetworkX has no None; igraph's vertices are named by an attribute."""
+    if missing is not None:
+        with pytest.raises(GraphValidationError, match=r"1 node named .*, a missing id, the first at place 1"):
+            as_graph(nx.Graph([("a", missing), ("b", "a")]))
+    igraph = pytest.importorskip("igraph", reason="igraph is not installed")
+    G = igraph.Graph(n=3, edges=[(0, 1), (1, 2)], vertex_attrs={"name": ["a", "b", missing]})
+    with pytest.raises(GraphValidationError, match=r"1 node named .*, a missing id, the first at place 2"):
+        as_graph(G)
+    table = pandas.DataFrame({"from": ["a", "b", missing], "to": ["b", missing, "c"]}, dtype=object)
+    with pytest.raises(GraphValidationError, match=r"2 rows lack an id, the first in row 1 of column 'to'.*missing="):
+        graph_from_table(table)
+    with pytest.warns(GraphWarning, match="2 rows without an id left out, the first row 1"):
+        assert graph_from_table(table, missing="drop").nodes == ["a", "b"]
+
+
+def test_two_kinds_of_ids_are_no_one_kind():
+    table = pandas.DataFrame({"customer_id": [1, 2, 3], "product_id": [1, 1, 2], "amount": [5, 6, 7]})
+    names = ("customer_id", "product_id", "amount")
+    with pytest.raises(GraphValidationError, match=r"share 2 ids, the first 1, .*bipartite=True .*bipartite=False"):
+        graph_from_table(table, *names)
+    graph = graph_from_table(table, *names, bipartite=True)
+    assert graph.nodes == [*(f"customer_id:{i}" for i in (1, 2, 3)), "product_id:1", "product_id:2"]
+    assert graph.degrees.tolist() == [5, 6, 7, 11, 7]
+    assert graph_from_table(table, *names, bipartite=False).n_nodes == 3
+    for other in (("caller", "callee"), ("node1", "node2"), ("from_user", "to_user"), ("a", "b")):
+        assert graph_from_table(table.set_axis([*other, "n"], axis=1), *other, "n").n_nodes == 3
+
+
+def test_repeated_rows_are_added_or_the_largest_stays_or_they_are_refused(tmp_path):
+    table = pandas.DataFrame({"from": list("abab"), "to": list("bcbc"), "weight": [0.9, 0.2, 0.4, 0.3]})
+    table.to_csv(tmp_path / "t.csv", index=False)
+    for read in (graph_from_table, load_graph):
+        given = table if read is graph_from_table else tmp_path / "t.csv"
+        with pytest.warns(GraphWarning, match="2 repeated entries"):
+            assert read(given).degrees.tolist() == pytest.approx([1.3, 1.8, 0.5])
+        with pytest.warns(GraphWarning, match="of 2 repeated entries the largest weight was kept"):
+            assert read(given, duplicates="max").degrees.tolist() == pytest.approx([0.9, 1.2, 0.3])
+        with pytest.raises(GraphValidationError, match=r"2 repeated entries, the first \(a, b\).*duplicates="):
+            read(given, duplicates="error")
+
+
+def test_a_weight_that_is_none_is_named_with_its_row_and_its_edge():
+    edges = [(1, 2, 1.0), (2, 3, -2.0), (3, 1, -1.0)]
+    words = r"a weight is -2.0 in row 1, the edge \(2, 3\), the first of 2 such weights"
+    for G in (edges, pandas.DataFrame(edges, columns=["from", "to", "weight"])):
+        with pytest.raises(GraphValidationError, match=words):
+            as_graph(G)
+    with pytest.raises(GraphValidationError, match=r"expected numbers; .* 'x' in row 0, the edge \('a', 'b'\)"):
+        graph_from_table(pandas.DataFrame({"from": ["a"], "to": ["b"], "weight": ["x"]}))
+
+
+def test_columns_of_lists_and_of_long_names_are_refused_in_few_words():
+    for value in ([1], {"a": 1}, np.ones(2)):
+        with pytest.raises(GraphValidationError, match="columns 'from' and 'to' hold what names no node"):
+            graph_from_table(pandas.DataFrame({"from": [value, value], "to": [1, 2]}))
+    with pytest.raises(GraphValidationError) as caught:
+        graph_from_table(pandas.DataFrame({"from": ["x" * 100_000], "to": ["y"]}), nodes=["y"])
+    assert len(str(caught.value)) < 2100
 
 
 def test_none_as_the_weight_of_an_edge_is_refused_by_the_name_of_the_edge():

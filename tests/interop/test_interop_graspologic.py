@@ -5,6 +5,7 @@ from fractions import Fraction
 import networkx as nx
 import numpy as np
 import pytest
+from cases import for_each
 
 from graphclust import modularity
 from graphclust.errors import GraphClustError, ParameterError
@@ -54,8 +55,23 @@ def test_the_first_level_is_no_worse_than_the_starting_communities():
     found = hierarchical_leiden(graph, random_seed=2, starting_communities=best).first_level_hierarchical_clustering()
     values = [modularity(A, np.array([labels[u] for u in graph])) for labels in (best, found)]
     assert values[1] >= values[0] - 1e-12
-    with pytest.raises(ParameterError, match="no community for node 33"):
-        hierarchical_leiden(graph, starting_communities=dict.fromkeys(range(33), 0))
+    yesterdays = {u: community for u, community in best.items() if u < 30} | {"gone": 7}
+    assert hierarchical_leiden(
+        graph, random_seed=2, starting_communities=yesterdays
+    ).final_level_hierarchical_clustering().keys() == set(graph)
+    with pytest.raises(TypeError, match="use_modularity=1234 is a int, expected True or False"):
+        hierarchical_leiden(graph, use_modularity=1234)
+
+
+def test_a_cluster_is_one_level_below_its_parent():
+    graphs = [nx.Graph([(0, 4), (0, 5), (1, 2), (1, 4), (2, 4), (3, 4)])]
+    graphs += [nx.gnm_random_graph(60, 180, seed=seed) for seed in range(10)]
+    for bound, graph in zip([1, *[4] * 10], graphs, strict=True):
+        graph.remove_nodes_from(list(nx.isolates(graph)))
+        found = hierarchical_leiden(graph, bound, random_seed=0)
+        level = {one.cluster: one.level for one in found} | {None: -1}
+        assert all(level[one.parent_cluster] == one.level - 1 for one in found)
+        assert [one.level for one in found] == sorted(one.level for one in found)
 
 
 def test_the_constant_potts_model_and_unweighted_edges():
@@ -68,7 +84,7 @@ def test_the_constant_potts_model_and_unweighted_edges():
     assert len(set(found.first_level_hierarchical_clustering().values())) == 1
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("options", "words"),
     [
         ({"graph": None}, "graph=None"),

@@ -9,6 +9,7 @@ from itertools import pairwise
 import networkx as nx
 import numpy as np
 import pytest
+from cases import for_each
 from networkx.algorithms.community import is_partition, modularity
 
 from graphclust.errors import ParameterError
@@ -77,8 +78,8 @@ def test_what_networkx_imports_with_itself_imports_nothing():
     assert not [node for node in ast.walk(tree) if isinstance(node, ast.Import)]
 
 
-@pytest.mark.parametrize("kind", [nx.Graph, nx.MultiGraph])
-@pytest.mark.parametrize("weight", ["weight", None, "nothing"])
+@for_each("kind", [nx.Graph, nx.MultiGraph])
+@for_each("weight", ["weight", None, "nothing"])
 def test_modularity_is_that_of_networkx(kind, weight):
     G = random_graph(1, kind)
     nodes = list(G)
@@ -106,9 +107,9 @@ def test_what_is_no_partition_is_refused_as_networkx_does(converted):
     assert is_partition(G, [{node} for node in G]) and not is_partition(G, [set(G), {"stranger"}])
 
 
-@pytest.mark.parametrize("name", ["louvain_communities", "leiden_communities"])
-@pytest.mark.parametrize("weight", ["weight", None])
-@pytest.mark.parametrize("resolution", [0.5, 1, 3])
+@for_each("name", ["louvain_communities", "leiden_communities"])
+@for_each("weight", ["weight", None])
+@for_each("resolution", [0.5, 1, 3])
 def test_communities_have_no_less_modularity_than_those_of_networkx(name, weight, resolution):
     G = nx.les_miserables_graph()
     G.add_edge("Valjean", "Valjean", weight=9)
@@ -171,8 +172,8 @@ def test_fluid_communities_are_k():
     assert {frozenset(range(6 * i, 6 * i + 6)) for i in range(5)} == {frozenset(members) for members in found}
 
 
-@pytest.mark.parametrize("seed", range(4))
-@pytest.mark.parametrize("options", [{}, {"cutoff": 12}, {"best_n": 3}, {"cutoff": 2, "best_n": 5}, {"resolution": 2}])
+@for_each("seed", range(4))
+@for_each("options", [{}, {"cutoff": 12}, {"best_n": 3}, {"cutoff": 2, "best_n": 5}, {"resolution": 2}])
 def test_greedy_communities_are_those_of_networkx(seed, options):
     G = nx.convert_node_labels_to_integers(random_graph(seed))  # NetworkX compares the nodes of a pair
     found = nx.community.greedy_modularity_communities(G, weight="weight", **options, **OURS)
@@ -180,8 +181,8 @@ def test_greedy_communities_are_those_of_networkx(seed, options):
     assert [len(members) for members in found] == [len(members) for members in theirs] and set(found) == set(theirs)
 
 
-@pytest.mark.parametrize("seed", range(4))
-@pytest.mark.parametrize("resolution", [0.7, 1.5])
+@for_each("seed", range(4))
+@for_each("resolution", [0.7, 1.5])
 def test_naive_greedy_communities_are_those_of_networkx(seed, resolution):
     G = nx.Graph()
     G.add_weighted_edges_from(
@@ -328,7 +329,7 @@ def test_weights_that_no_partition_can_be_made_for_are_refused_by_name():
         BackendGraph.from_networkx(nx.path_graph(3), ["weight"]).rows("distance")
 
 
-@pytest.mark.parametrize(
+@for_each(
     "names",
     [[3, 0, 2, 1], [7, 100_000, 2, 9], [True, 2, 3, 4], [-1, 5, 2, 2**70], ["a", (1, 2), 2.5, 0], [0, 1.0, 2, 3]],
 )
@@ -340,8 +341,8 @@ def test_rows_are_those_of_networkx_whatever_nodes_are_called(names):
     assert nodes == names and (matrix != nx.to_scipy_sparse_array(G)).nnz == 0
 
 
-@pytest.mark.parametrize("kind", [nx.Graph, nx.MultiGraph, nx.DiGraph, nx.MultiDiGraph])
-@pytest.mark.parametrize("weight", ["weight", None])
+@for_each("kind", [nx.Graph, nx.MultiGraph, nx.DiGraph, nx.MultiDiGraph])
+@for_each("weight", ["weight", None])
 def test_rows_hold_the_weights_of_networkx_sorted(kind, weight):
     G = random_graph(5, kind)
     H = kind()
@@ -391,9 +392,17 @@ def test_louvain_is_fifty_times_as_fast_and_a_hundred_times_once_converted():
     assert theirs[0] > 50 * min(first)[0] and theirs[0] > 100 * min(converted)[0]
 
 
-@pytest.mark.parametrize(
+@for_each(
     "names", [[3, 1, 2**40, -5], [2**70, 1, 5], [2**63, 1], ["b", "a", "c", "ab"], [True, 0, 3], [5, "a", 2.5], []]
 )
 def test_names_of_one_kind_have_the_order_that_they_have_among_others(names):
     among = order_of_names([*names, (1, 2)])
     assert order_of_names(names).tolist() == [place for place in among.tolist() if place < len(names)]
+
+
+@pytest.mark.filterwarnings("ignore:Note. conversions")
+def test_a_given_partition_is_improved_alike_from_call_to_call():
+    graph = nx.random_regular_graph(4, 60, seed=1)
+    halves = [set(range(30)), set(range(30, 60))]
+    found = [nx.community.kernighan_lin_bisection(graph, halves, **OURS) for _ in range(4)]
+    assert all(one == found[0] for one in found)

@@ -45,7 +45,7 @@ def test_leiden_writes_what_that_of_scanpy_writes(options):
     assert ours.obs[key].dtype.name == theirs.obs[key].dtype.name == "category"
     assert list(ours.obs[key].cat.categories) == [str(i) for i in range(ours.obs[key].nunique())]
     params = theirs.uns[key]["params"]
-    assert {name: ours.uns[key]["params"][name] for name in params} == params
+    assert ours.uns[key]["params"] == params
 
 
 def test_leiden_finds_no_less_modularity_than_that_of_scanpy():
@@ -148,3 +148,15 @@ def test_a_sweep_says_which_values_are_stable():
 def test_other_kinds_of_partitions_are_refused_by_name():
     with pytest.raises(ParameterError, match="'SurpriseVertexPartition' is not served"):
         leiden(cells(), partition_type="SurpriseVertexPartition")
+
+
+def test_the_seed_is_recorded_as_it_was_given():
+    adata = anndata.AnnData(shape=(6, 0))
+    adata.obsp["connectivities"] = sparse.block_diag([np.ones((4, 4)), np.ones((2, 2))], format="csr")
+    leiden(adata)
+    cluster(adata, 2)
+    sweep(adata, ks=[2])
+    assert adata.uns["leiden"]["seed"] == adata.uns["leiden"]["params"]["random_state"] == 0
+    assert adata.uns["graphclust"]["seed"] == adata.uns["graphclust_2"]["seed"] == 0
+    with pytest.raises(ParameterError, match="random_state=-1"):
+        leiden(adata, random_state=-1)

@@ -203,7 +203,7 @@ def test_a_first_pair_among_other_lone_pairs_is_an_edge_and_said(tmp_path):
 @pytest.mark.parametrize(
     ("delimiter", "weight", "expected"),
     [
-        (";", "1,5", "'1,5', expected a number with a decimal point"),
+        (";", "1,5,0", "'1,5,0', expected a number with a decimal point"),
         (" ", "1,5", "expected"),
         ("\t", "1;5", "'1;5', expected a number"),
         (",", "2021 01", "expected"),
@@ -239,10 +239,17 @@ def test_metis_by_hand(tmp_path):
 1 1 2  5 2 4 2 7 6
 1 1 2  6 6 4 5
 """
-    dense, _, info = load(tmp_path, text)
+    with pytest.raises(GraphValidationError, match="each node has 2 weights, expected one; pass constraint=0"):
+        load(tmp_path, text)
+    dense, graph, info = load(tmp_path, text, constraint=1)
+    assert graph.node_weights.tolist() == [2] * 7
     assert info.format == "metis" and (dense == dense.T).all() and np.count_nonzero(dense) == 22
     assert dense[3, 6] == 5 and dense[5, 6] == 6 and dense[0, 4] == 1
-    assert info.repairs == ("not used: the size and the 2 weights of each node",)
+    assert info.repairs == ("not used: the size and all weights but number 1 of each node",)
+    assert load(tmp_path, text, constraint=0)[1].node_weights.tolist() == [1] * 7
+    for constraint, name in ((2, "a.graph"), (0, "a.txt")):
+        with pytest.raises((GraphValidationError, ParameterError), match=f"constraint={constraint}"):
+            load(tmp_path, text if constraint else "1 2\n", name, constraint=constraint)
 
 
 def test_a_rectangular_matrix_is_bipartite_if_asked(tmp_path):

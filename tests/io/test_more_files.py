@@ -1,16 +1,19 @@
 """Files of further programs: Pajek, JSON of nodes and links, adjacency lists, DIMACS, Parquet, MATLAB."""
 
+import gzip
 import io
 import json
+import time
 
 import networkx as nx
 import numpy as np
 import pytest
+from cases import for_each
 from scipy import io as scipy_io
 from scipy import sparse
 
 from graphclust import convert_to_store, load_graph
-from graphclust.errors import GraphFormatError, GraphValidationError, ParameterError
+from graphclust.errors import GraphFormatError, GraphValidationError, GraphWarning, ParameterError
 
 PAJEK = """% a comment
 *Network little
@@ -66,6 +69,33 @@ def test_a_pajek_network_may_be_a_matrix(load):
     assert weights_of(graph) == {frozenset("ab"): 2, frozenset("bc"): 1}
 
 
+OF_INFOMAP = {  # networks of three vertices and a path, as Infomap's examples and Pajek's projects have them
+    "comments": '# c\n*Vertices 3\n# id name\n1 "a" 1\n2 "b"\n3 "c" .1 .2 ic Red\n*Edges 2\n# u v\n1 2 1\n2 3 c Blue\n',
+    "no number": '*Vertices\n1 "a"\n2 "b"\n3 "c"\n*Links 2\n1 2\n2 3 1.0\n',
+    "edges alone": "*Edges\n1 2\n2 3\n",
+    "a partition": "*Vertices 3\n*Edges\n1 2\n2 3\n*Partition p\n*Vertices 3\n1\n2\n1\n*Vector\n*Vertices 3\n1\n",
+    "a partition before": "*Partition p\n*Vertices 3\n1\n2\n1\n*Network x\n*Vertices 3\n*Edges\n1 2\n2 3\n",
+}
+
+
+def test_pajek_as_other_programs_write_it(load):
+    for name, text in OF_INFOMAP.items():
+        graph, info = load("a.net", text)
+        assert info.format == "pajek" and graph.degrees.tolist() == [1, 2, 1], name
+        assert list(graph.nodes) in (["a", "b", "c"], [1, 2, 3]), name
+    for part in ("States", "Intra", "Inter", "Multilayer"):
+        with pytest.raises(GraphFormatError, match=f"{part.lower()} begins a network of states or layers"):
+            load("a.net", f'*Vertices 2\n1 "a"\n2 "b"\n*{part}\n1 1 "x"\n*Links\n1 2\n')
+
+
+@pytest.mark.parametrize("text", ["*Vertices " + "9" * 5000, "*Vertices 30000000" + "\n" * 3_100_000])
+def test_a_number_of_vertices_that_no_such_file_describes_is_refused_at_once(load, text):
+    start = time.process_time()
+    with pytest.raises(GraphFormatError, match=r"line 1.*(expected \*Vertices and their number|claims 30000000)"):
+        load("a.net", text)
+    assert time.process_time() - start < 2
+
+
 def test_pajek_files_of_networkx_come_back(load):
     G = nx.les_miserables_graph()
     content = io.BytesIO()
@@ -74,7 +104,7 @@ def test_pajek_files_of_networkx_come_back(load):
     assert weights_of(graph) == {frozenset((u, v)): w for u, v, w in G.edges(data="weight")}
 
 
-@pytest.mark.parametrize(
+@for_each(
     "content, line, message",
     [
         ("*Vertices 2\n*Edges\n1 3\n", 3, "'3' is no vertex, expected a number from 1 to 2"),
@@ -124,6 +154,74 @@ def test_json_that_is_no_graph_is_refused(load, data, message):
         load("a.json", json.dumps(data))
 
 
+PATH = [{"source": "ann", "target": "bob"}, {"source": "bob", "target": "cid"}]
+NUMBERED = [{"source": 1, "target": 2}, {"source": 2, "target": 3}]
+
+
+@for_each("key", ["id", "key", "name", "label", "_id", "ID", "title"])
+def test_links_name_nodes_by_the_key_under_which_all_ends_are_found(load, key):
+    nodes = [{"group": 1, key: name, "index": place} for place, name in enumerate(("ann", "bob", "cid"))]
+    graph, _ = load("a.json", json.dumps({"nodes": nodes, "links": PATH}))
+    assert graph.nodes == ["ann", "bob", "cid"] and graph.degrees.tolist() == [1, 2, 1]
+
+
+def test_relatives_of_node_link(load):
+    nodes = [{"name": "ann", "id": 7}, {"name": "bob", "id": 8}, {"name": "cid", "id": 9}]
+    cases = [
+        {"nodes": nodes, "links": PATH},
+        {"nodes": [{"id": str(i)} for i in (1, 2, 3)], "edges": NUMBERED},
+        {"nodes": [{"id": i} for i in (1, 2, 3)], "edges": [{"from": 1, "to": 2}, {"from": 2, "to": 3}]},
+        {
+            "nodes": [{"key": "ann"}, {"key": "bob"}, {"key": "cid"}],
+            "edges": [link | {"attributes": {}} for link in PATH],
+        },
+        {
+            "elements": {
+                "nodes": [{"data": {"id": i}} for i in (1, 2, 3)],
+                "edges": [{"data": link} for link in NUMBERED],
+            }
+        },
+    ]
+    for data in cases:
+        graph, _ = load("a.json", json.dumps({"directed": False} | data))
+        assert graph.n_nodes == 3 and graph.degrees.tolist() == [1, 2, 1], data
+    weighted = {
+        "nodes": [{"key": "a"}, {"key": "b"}],
+        "edges": [{"source": "a", "target": "b", "attributes": {"weight": 3}}],
+    }
+    assert weights_of(load("a.json", json.dumps(weighted))[0]) == {frozenset("ab"): 3}
+
+
+def test_links_that_name_no_node_are_refused(load):
+    for nodes, links in (
+        ([{"id": "ann"}, {"id": "bob"}], PATH),
+        ([{"x": 7}, {"x": 8}, {"x": 9}], NUMBERED),  # a place past the list
+        ([{"name": "ann"}, {"name": "ann"}, {"name": "cid"}], PATH),
+    ):
+        with pytest.raises(GraphFormatError, match="links name nodes by no key that all nodes have"):
+            load("a.json", json.dumps({"nodes": nodes, "links": links}))
+
+
+def test_what_a_file_is_may_stand_behind_what_is_long(load):
+    pad, comment = "x" * 400_000, "# " + "c" * 70 + "\n"
+    mark = comment * 5000
+    xml = '<graphml><graph edgedefault="undirected"><node id="a"/><edge source="a" target="a"/></graph></graphml>'
+    gml = "node [ id 0 ] node [ id 1 ] edge [ source 0 target 1 ] ]\n"
+    texts = {
+        "node_link": json.dumps({"note": pad, "nodes": [{"id": 0}, {"id": 1}], "edges": [{"source": 0, "target": 1}]}),
+        "snap": mark + "1 2\n", "csv": mark + "source,target\na,b\n", "metis": mark.replace("#", "%") + "2 1\n2\n1\n",
+        "dimacs": mark.replace("#", "c") + "p edge 2 1\ne 1 2\n", "pajek": mark.replace("#", "%") + "*Edges\n1 2\n",
+        "gml": f'graph [ comment "{pad}" {gml}', "graphml": f"<?xml version='1.0'?>\n<!-- {pad} -->\n{xml}",
+    }  # fmt: skip
+    for format, text in texts.items():
+        for name, content in (
+            ("a.graph" if format == "metis" else "a", text.encode()),
+            ("a.gz", gzip.compress(text.encode())),
+        ):
+            graph, info = load(name, content)
+            assert (info.format, graph.n_edges) == (format, 1)
+
+
 def test_damaged_json_is_refused_with_its_line(load):
     with pytest.raises(GraphFormatError, match="is no JSON") as caught:
         load("a.json", '{"nodes": [],\n "links": [,]}')
@@ -153,7 +251,7 @@ def test_a_road_network_has_its_lengths_as_weights_and_says_so(load):
     assert load("a.gr", text, weights="ignore")[0].weights is None and not load("a.gr", text, weights="file")[1].repairs
 
 
-@pytest.mark.parametrize(
+@for_each(
     "content, line, message",
     [
         ("p edge 3 2\ne 1 2\ne 1 4\n", 3, "expected nodes from 1 to 3"),
@@ -191,15 +289,17 @@ def test_a_parquet_table_is_read_by_the_names_of_its_columns(parquet):
     path = parquet(when=[1, 2], src=["a", "b"], dst=["b", "c"], weight=[2.0, 3.0])
     graph, info = load_graph(path, return_info=True)
     assert info.format == "parquet" and weights_of(graph) == {frozenset("ab"): 2, frozenset("bc"): 3}
-    assert load_graph(path, weights="ignore").weights is None
+    with pytest.warns(GraphWarning, match="columns not used: when"):
+        assert load_graph(path, weights="ignore").weights is None
     path = parquet(x=[1, 2], y=[5, 6], z=[2, 3], load=[-1.0, 4.0])
-    with pytest.raises(GraphFormatError, match="no two are plainly the ends of an edge"):
+    with pytest.raises(GraphFormatError, match="no two of its columns are plainly the ends of an edge"):
         load_graph(path)
-    graph = load_graph(path, source="x", target="z", weight="load", weights="abs")
+    with pytest.warns(GraphWarning, match="columns not used: y"):
+        graph = load_graph(path, source="x", target="z", weight="load", weights="abs")
     assert weights_of(graph) == {frozenset((1, 2)): 1, frozenset((2, 3)): 4}
     with pytest.raises(GraphValidationError, match="load"):
         load_graph(path, source="x", target=2, weight="load")
-    with pytest.raises(ParameterError, match="target='w' is no column"):
+    with pytest.raises(GraphValidationError, match=r"a\.parquet: target='w' is no column"):
         load_graph(path, source="x", target="w")
 
 
@@ -236,8 +336,69 @@ def test_what_is_no_matrix_of_matlab_is_refused(load):
         load("a.mat", b"MATLAB 7.3 MAT-file" + bytes(200))
     with pytest.raises(GraphValidationError, match=r"shape \(2, 3\), expected a square one"):
         load("a.mat", matlab(A=A[:2]))
-    with pytest.raises(ParameterError, match="bipartite=True needs a text file"):
+    with pytest.raises(ParameterError, match="bipartite=True needs a matrix or an edge list"):
         load("a.mat", matlab(A=A), bipartite=True)
+
+
+def test_damaged_arrays_of_matlab_are_refused(load):
+    """Column starts and row numbers that lead out of the arrays, or to other entries."""
+    matrix = sparse.csc_matrix(np.array([[0, 1, 0, 1], [1, 0, 1, 0], [0, 1, 0, 1], [1, 0, 1, 0.0]]))
+    content = io.BytesIO()
+    scipy_io.savemat(content, {"A": matrix})
+    whole = content.getvalue()
+    assert load("a.mat", whole)[0].n_edges == 4
+    starts, rows = (whole.index(array.astype("<i4").tobytes()) for array in (matrix.indptr, matrix.indices))
+    changes = [(starts + 4 * column, value) for column, value in ((1, 10**9), (1, -5), (2, 1), (4, 7), (4, 9), (0, 1))]
+    for place, value in [*changes, (rows, 1000), (rows, -5)]:
+        damaged = bytearray(whole)
+        damaged[place : place + 4] = np.array(value, "<i4").tobytes()
+        with pytest.raises(GraphFormatError, match=r"a.mat: holds no matrix of MATLAB: "):
+            load("a.mat", bytes(damaged))
+    for size in (10, 60, 200):
+        with pytest.raises(GraphFormatError, match=r"a.mat: holds no matrix of MATLAB: "):
+            load("a.mat", whole[:-size])
+
+
+@pytest.mark.parametrize("dtype", [">f8", "<f4", "float16", "longdouble", ">i4", "uint8", "complex64"])
+def test_numbers_of_any_type_are_weights(tmp_path, load, dtype):
+    matrix = sparse.csr_array(A)
+    arrays = {"indptr": matrix.indptr, "indices": matrix.indices, "shape": matrix.shape}
+    np.savez(tmp_path / "a.npz", data=matrix.data.astype(dtype), **arrays)
+    weights = "abs" if dtype == "complex64" else None
+    assert load_graph(tmp_path / "a.npz", weights=weights).degrees.tolist() == [2, 3, 1]
+
+
+def test_signed_and_complex_matrices_name_what_makes_them_graphs(load):
+    values = "%%MatrixMarket matrix coordinate {}\n3 3 {}"
+    files = {
+        "signed.mat": matlab(A=-A), "complex.mat": matlab(A=A * 1j),
+        "skew.mtx": values.format("real skew-symmetric", "2\n2 1 -2\n3 2 1\n"),
+        "hermitian.mtx": values.format("complex hermitian", "2\n2 1 0 -2\n3 2 .6 .8\n"),
+        "complex.mtx": values.format("complex general", "4\n2 1 0 -2\n3 2 .6 .8\n1 2 2 0\n2 3 1 0\n"),
+    }  # fmt: skip
+    for name, content in files.items():
+        with pytest.raises(
+            GraphValidationError, match=r'pass weights="abs" .* weights="ignore" to count every entry as 1'
+        ):
+            load(name, content)
+        assert load(name, content, weights="abs")[0].degrees.tolist() == [2, 3, 1], name
+        assert load(name, content, weights="ignore")[0].degrees.tolist() == [1, 2, 1], name
+
+
+def test_weights_of_0_are_weights_of_nodes_in_metis(load):
+    assert load("a.graph", "3 2 010\n0 2\n0 1 3\n5 2\n")[0].node_weights.tolist() == [0, 0, 5]
+
+
+@pytest.mark.parametrize("column", [[[1], [2]], [{"a": 1}, {"a": 2}]])
+def test_nested_columns_of_parquet_are_refused_with_the_name_of_the_file(parquet, column):
+    path = parquet(source=column, target=[1, 2])
+    with pytest.raises(
+        GraphValidationError, match=r"a\.parquet: columns 'source' and 'target' hold what names no node"
+    ):
+        load_graph(path)
+    path = parquet(source=[1, 2], target=[2, 3], weight=column)
+    with pytest.raises(GraphValidationError, match=r"a\.parquet: column 'weight' has dtype object, expected numbers"):
+        load_graph(path)
 
 
 def test_they_become_stores_as_other_files_do(tmp_path):

@@ -5,6 +5,7 @@ import warnings
 import networkx as nx
 import numpy as np
 import pytest
+from cases import for_each
 from graph_files import same_csr
 from network_texts import AB, ABC, FORMATS, edge_with, gexf, gml, graphml, reader
 
@@ -77,7 +78,7 @@ DAMAGED = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("format", "text", "message"), DAMAGED)
+@for_each(("format", "text", "message"), DAMAGED)
 def test_damage_is_named(read, format, text, message):
     with pytest.raises(GraphFormatError) as caught:
         read(text, format)

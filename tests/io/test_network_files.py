@@ -4,6 +4,7 @@ import warnings
 
 import networkx as nx
 import pytest
+from cases import for_each
 from network_texts import AB, ABC, BC, FORMATS, edge_with, edges_of, gexf, gml, graphml, reader
 
 from graphclust import load_graph, save_graph, save_store
@@ -46,9 +47,7 @@ def test_gml_texts_are_utf8_or_latin1_raw_or_entities(read, encoding):
     assert info.remarks == (() if encoding == "utf-8" else ("the file is not UTF-8 and was read as Latin-1",))
 
 
-@pytest.mark.parametrize(
-    "encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-16-le", "utf-16-be", "iso-8859-1", "windows-1252"]
-)
+@for_each("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-16-le", "utf-16-be", "iso-8859-1", "windows-1252"])
 def test_xml_is_read_in_the_encoding_that_it_declares(read, encoding):
     declared = {"utf-8-sig": "utf-8", "utf-16-le": "utf-16", "utf-16-be": "utf-16"}.get(encoding, encoding)
     text = f'<?xml version="1.0" encoding="{declared}"?>\n' + graphml('<node id="é"/><node id="b"/>')
@@ -179,8 +178,8 @@ def test_nodes_listed_twice_are_one_and_those_of_edges_alone_are_added(read):
 # -- weights
 
 
-@pytest.mark.parametrize("format", FORMATS)
-@pytest.mark.parametrize("name", ["weight", "Weight", "weights", "EdgeWeight", "value", "VALUE", "Score"])
+@for_each("format", FORMATS)
+@for_each("name", ["weight", "Weight", "weights", "EdgeWeight", "value", "VALUE", "Score"])
 def test_a_weight_is_known_by_the_names_that_tables_use(read, format, name):
     graph, info = read(edge_with(name, "2.5", format))
     assert list(edges_of(graph).values()) == [2.5, 1.0]
@@ -220,8 +219,8 @@ def test_attributes_that_hold_no_numbers_are_not_named(read, format):
     assert edges_of(read(gml('source 0 target 1 value "high" score 3'))[0]) == {(0, 1): 3.0}
 
 
-@pytest.mark.parametrize("format", FORMATS)
-@pytest.mark.parametrize("word", ["abc", "1_0", "1,5"])
+@for_each("format", FORMATS)
+@for_each("word", ["abc", "1_0", "1,5"])
 def test_a_weight_that_is_no_number_is_refused_with_its_line(read, format, word):
     text = edge_with("weight", word, format).replace("<edge ", "\n<edge ").replace("edge [", "\nedge [")
     with pytest.raises(GraphFormatError, match=f"line 2: the edge attribute 'weight' is '{word}', expected a number"):
@@ -267,7 +266,7 @@ def test_a_default_weight_fills_missing_edges(read):
         read(graphml(body, key.format("edge").replace(">5<", ">five<")))
 
 
-@pytest.mark.parametrize("word", ["1e-05", "1e+20", "1E-5", "+2", ".5", "3.", "2.5e3", "7"])
+@for_each("word", ["1e-05", "1e+20", "1E-5", "+2", ".5", "3.", "2.5e3", "7"])
 def test_gml_weights_are_read_as_float_does(read, word):
     assert edges_of(read(gml(f"source 0 target 1 weight {word}"))[0]) == {(0, 1): float(word)}
 

@@ -44,7 +44,7 @@ def into(pipe, content: bytes) -> threading.Thread:
 
 def test_labels_and_graphs_go_into_a_pipe(pipe, tmp_path_factory):
     labels = from_the_other_end(pipe, lambda: write_labels(pipe, [0, 1, -1], overwrite=True))
-    assert labels == b"node\tlabel\n0\t0\n1\t1\n2\t-1\n"
+    assert labels == b"node\tcluster\n0\t0\n1\t1\n2\t-1\n"
     assert from_the_other_end(pipe, lambda: save_graph(pipe, nx.path_graph(3))).endswith(b"\n0\t1\n1\t2\n")
     packed = from_the_other_end(pipe, lambda: save_graph(pipe, nx.path_graph(3), format="npz"))
     target = tmp_path_factory.mktemp("unpacked") / "g.npz"
@@ -55,7 +55,7 @@ def test_labels_and_graphs_go_into_a_pipe(pipe, tmp_path_factory):
 def test_an_ending_counts_for_a_pipe_too(tmp_path):
     pipe = tmp_path / "labels.csv"
     os.mkfifo(pipe)
-    assert from_the_other_end(pipe, lambda: write_labels(pipe, [0, 1])) == b"node,label\n0,0\n1,1\n"
+    assert from_the_other_end(pipe, lambda: write_labels(pipe, [0, 1])) == b"node,cluster\n0,0\n1,1\n"
 
 
 def test_labels_and_points_come_out_of_a_pipe(pipe):
@@ -95,7 +95,7 @@ def test_the_command_line_reads_and_writes_pipes(capsys, pipe):
     writer.join()
     assert f"file        {pipe}\n" in capsys.readouterr().out
     out = from_the_other_end(pipe, lambda: cli.main(["cluster", "karate", "-k", "2", "-q", "-o", str(pipe)]))
-    assert out.startswith(b"node\tlabel\n0\t") and out.count(b"\n") == 35
+    assert out.startswith(b"node\tcluster\n0\t") and out.count(b"\n") == 35
     out = from_the_other_end(pipe, lambda: cli.main(["convert", "karate", str(pipe), "-q", "--to", "metis"]))
     assert out.startswith(b"34 78\n")
     assert capsys.readouterr() == ("", "")

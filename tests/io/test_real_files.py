@@ -9,7 +9,7 @@ from graphclust.errors import (
     GraphFormatError,
     GraphValidationError,
 )
-from graphclust.io.load import FORMATS
+from graphclust.io.recognition import FORMATS
 
 REFUSED_WITH = {
     "bad/cegb2802.mtx.gz": "HTML",

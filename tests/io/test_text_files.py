@@ -37,7 +37,7 @@ def test_ids_in_quotes_are_text(tmp_path):
 def test_fields_that_are_not_used_may_be_empty(tmp_path):
     text = "source,target,label,kind\n5,7,,\n7,9,x,\n9,5,,y\n"
     assert load(tmp_path, text, "q.csv")[1].n_edges == 3
-    for row, words in (("5,,a,b", "two node ids"), ("5,7,a", "fewer columns"), ("5,7,a,b,c", "more columns")):
+    for row, words in (("5,x,a,b", "two node ids"), ("5,7,a", "fewer columns"), ("5,7,a,b,c", "more columns")):
         with pytest.raises(GraphFormatError, match=words) as caught:
             load(tmp_path, text + row + "\n", "q.csv")
         assert caught.value.line == 5
@@ -50,7 +50,7 @@ def test_quotes_of_other_columns_are_passed_over(tmp_path):
         graph.nodes == [10, 20, 30]
         and graph.neighbors(0).tolist() == [1, 2]
         and graph.weights.tolist() == [3.5, 2, 3.5, 2]
-        and info.format == "snap"
+        and info.format == "csv"
     )
     assert load(tmp_path, 'label,source,target\n"a, b",1,2\n', "q.csv")[1].n_edges == 1
     with pytest.raises(GraphFormatError, match="does not hold two node ids"):
@@ -61,7 +61,10 @@ def test_quotes_of_other_columns_are_passed_over(tmp_path):
 
 
 NAMES = st.one_of(
-    st.text(st.sampled_from("07#% a,\"'\t\n."), max_size=4), st.integers(0, 2**64).map(str), st.text(max_size=3)
+    st.sampled_from(["NA", "NaN", "None", "#N/A"]),
+    st.text(st.sampled_from("07#% a,\"'\t\n."), max_size=4),
+    st.integers(0, 2**64).map(str),
+    st.text(max_size=3),
 )
 
 
@@ -221,12 +224,29 @@ def test_a_first_line_that_counts_nodes_and_edges_is_no_edge(tmp_path):
     assert (graph.n_nodes, graph.n_edges) == (5, 6) and "'5 6', was read as the numbers of nodes" in info.repairs[0]
     _, graph, _ = load(tmp_path, "# c\n5 6\n" + rows.replace("\n", " 2\n"), weights="file")
     assert (graph.n_nodes, graph.n_edges, set(graph.weights)) == (5, 6, {2})
-    for text in ("5 7\n" + rows, "6 5\n" + rows, rows):
+    for text in ("5 7\n" + rows, rows):
         _, graph, info = load(tmp_path, text)
-        assert graph.n_edges > 6 or text == rows
+        assert graph.n_edges == text.count("\n")
         assert not any("first line" in said for said in info.repairs)
     _, graph, info = load(tmp_path, "4 3\n1 2\n2 3\n3 4\n")
     assert graph.n_edges == 3 and "4 3, was read as an edge" in info.repairs[0]
+
+
+@pytest.mark.parametrize(
+    ("first", "rows"),
+    [
+        ("6 5", "1 2\n2 3\n3 4\n4 5\n5 1\n1 3\n"),  # edges, nodes
+        ("9 6", "1 2\n2 3\n3 4\n4 5\n5 6\n6 1\n"),  # three nodes have no edge
+        ("6 6", "0 1\n1 2\n2 3\n3 4\n4 5\n5 0\n"),
+        ("5 3", "0 1\n1 2\n2 0\n1 0\n2 1\n0 2\n"),  # each edge twice
+    ],
+)
+def test_a_first_line_that_may_count_is_neither_an_edge_nor_left_out_unasked(tmp_path, first, rows):
+    with pytest.raises(GraphFormatError, match=rf"its first line, {first}, may count .* header=True .* header=False"):
+        load(tmp_path, f"{first}\n{rows}")
+    n_edges = load(tmp_path, rows)[1].n_edges
+    assert load(tmp_path, f"{first}\n{rows}", header=True)[1].n_edges == n_edges
+    assert load(tmp_path, f"{first}\n{rows}", header=False)[1].n_edges == n_edges + 1
 
 
 # -- weights

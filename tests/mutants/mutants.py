@@ -79,28 +79,9 @@ def is_stale(mutant: Mutant) -> str:
     )
 
 
-def dependents(file: str) -> set[pathlib.Path]:
-    """The compiled modules that hold machine code of this one: itself, and all that import it, directly or not."""
-    folder = ROOT / "graphclust" / "compiled"
-    imports = {
-        path.relative_to(ROOT / "graphclust"): set(
-            re.findall(r"^from graphclust\.compiled\.(\w+\.\w+) import", path.read_text(), re.MULTILINE)
-        )
-        for path in folder.glob("*/*.py")
-    }
-    found = {pathlib.Path(file)} & set(imports)
-    while True:
-        names = {f"{path.parent.name}.{path.stem}" for path in found}
-        more = {path for path, imported in imports.items() if imported & names}
-        if more <= found:
-            return found
-        found |= more
-
-
 def run_tests(tree: pathlib.Path, tests: list[str], *options: str, seconds: float) -> tuple[int, str]:
     """Exit code and output of pytest in a copy; a code of its own, -1, where the time ran out."""
-    # An empty folder name makes numba keep its code beside the sources, where the copies of it are links.
-    environment = {**os.environ, "NUMBA_CACHE_DIR": "", "PYTHONPATH": str(tree)}
+    environment = {**os.environ, "PYTHONPATH": str(tree)}
     command = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", "-o", "addopts=", *options]
     # A folder for temporary files of its own: several at a time would clear each other's away.
     command += ["--tb=no", f"--basetemp={tree.parent / 'temporary'}", *(f"tests/{name}" for name in tests)]
@@ -136,9 +117,6 @@ def try_out(mutant: Mutant, base: pathlib.Path) -> tuple[str, str]:
         text = file.read_text().replace(mutant.old, mutant.new)
         file.unlink()
         file.write_text(text)
-        for path in dependents(mutant.file):
-            for code in (tree / "graphclust" / path.parent / "__pycache__").glob(f"{path.stem}.*.nb?"):
-                code.unlink()
         code, output = run_tests(tree, mutant.tests, seconds=SECONDS)
     if code == -1:
         return CAUGHT, "time ran out"
@@ -177,6 +155,7 @@ def main() -> int:
     results = []
     with tempfile.TemporaryDirectory(prefix="graphclust-mutants-", ignore_cleanup_errors=True) as folder:
         base = pathlib.Path(folder, "base")
+        os.environ["NUMBA_CACHE_DIR"] = f"{folder}/loops"
         prepare(base, sorted({test for mutant in tried for test in mutant.tests}))
         with ThreadPoolExecutor(arguments.jobs) as pool:
             for mutant, (result, how) in zip(tried, pool.map(lambda one: try_out(one, base), tried), strict=True):

@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 import pytest
+from cases import for_each
 
 from graphclust import element_centric_similarity, normalized_mutual_information, v_measure, variation_of_information
 from graphclust.errors import GraphValidationError, ParameterError
@@ -33,8 +34,8 @@ def test_variation_of_information_is_a_metric():
     assert direct <= variation_of_information(one, third) + variation_of_information(third, other)
 
 
-@pytest.mark.parametrize("damping", [0.5, 0.9])
-@pytest.mark.parametrize("one, other", PAIRS)
+@for_each("damping", [0.5, 0.9])
+@for_each("one, other", PAIRS)
 def test_element_centric_similarity_is_half_the_distance_of_personalized_pageranks(one, other, damping):
     def ranks(labels):
         together = (labels[:, None] == labels[None, :]).astype(float)

@@ -5,6 +5,7 @@ import types
 import networkx as nx
 import numpy as np
 import pytest
+from cases import for_each
 from scipy import sparse
 
 import graphclust
@@ -102,8 +103,8 @@ FORMS = {
 }
 
 
-@pytest.mark.parametrize("form", FORMS)
-@pytest.mark.parametrize("measure", MEASURES)
+@for_each("form", FORMS)
+@for_each("measure", MEASURES)
 def test_every_form_of_labels_is_judged_alike(form, measure):
     assert np.array_equal(measure(GRAPH, FORMS[form]), measure(GRAPH, np.array(PLACES)))
 
@@ -154,8 +155,8 @@ def test_a_series_is_read_by_its_index():
     assert labels_on(graphclust.as_graph(GRAPH), by_name).tolist() == PLACES
 
 
-@pytest.mark.parametrize("measure", MEASURES)
-@pytest.mark.parametrize(
+@for_each("measure", MEASURES)
+@for_each(
     ("labels", "error", "words"),
     [
         ({**BY_NAME, "z": 0}, GraphValidationError, "labels has a label for 'z', which is no node of the graph"),

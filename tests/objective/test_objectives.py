@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from aims import AIMS, looped, random_labels, run_and_objective
+from cases import for_each
 from graphs import make_graph
 from reference import objectives as reference
 
@@ -32,7 +33,7 @@ def nearly(value: float, scale: float):
 
 
 @pytest.mark.parametrize(("name", "resolution"), AIMS)
-@pytest.mark.parametrize("graph", GRAPHS)
+@for_each("graph", GRAPHS)
 def test_the_value_is_that_of_the_definition(graph, name, resolution):
     A, labels, _, objective, stays, sums = case(graph, name, resolution)
     expected = reference.value(A, labels, name, resolution)
@@ -48,7 +49,7 @@ def test_the_value_is_that_of_the_definition(graph, name, resolution):
 
 
 @pytest.mark.parametrize(("name", "resolution"), AIMS)
-@pytest.mark.parametrize("graph", GRAPHS)
+@for_each("graph", GRAPHS)
 def test_the_predicted_change_of_every_move_is_the_recomputed_one(graph, name, resolution):
     A, labels, run, objective, stays, sums = case(graph, name, resolution)
     before = reference.value(A, labels, name, resolution)
@@ -72,7 +73,7 @@ def test_the_predicted_change_of_every_move_is_the_recomputed_one(graph, name, r
 
 
 @pytest.mark.parametrize(("name", "resolution"), AIMS)
-@pytest.mark.parametrize("graph", GRAPHS)
+@for_each("graph", GRAPHS)
 def test_the_predicted_change_of_every_union_is_the_recomputed_one(graph, name, resolution):
     A, labels, run, objective, _, sums = case(graph, name, resolution)
     gains = reference.gains_of_unions(A, labels, name, resolution)

@@ -3,6 +3,7 @@
 import networkx as nx
 import numpy as np
 import pytest
+from cases import for_each
 from graphs import all_graphs, make, make_graph
 from reference import quality as reference
 from sklearn import metrics
@@ -84,8 +85,8 @@ def test_a_graph_without_edges():
     assert cluster_volumes(nothing, -np.ones(5, int)).shape == (0,)
 
 
-@pytest.mark.parametrize("name", all_graphs())
-@pytest.mark.parametrize("seed", [518, 7741])
+@for_each("name", all_graphs())
+@for_each("seed", [518, 7741])
 def test_agrees_with_the_dense_formulas(name, seed):
     graph, A = make_graph(name), make(name).toarray()
     labels = random_labels(graph.n_nodes, 4, seed, unlabeled=0.1)
@@ -174,8 +175,8 @@ def test_a_clustering_of_a_graph_with_self_loops_says_how_they_count():
     assert not any("self-loop" in remark for remark in coreset_sc(nx.karate_club_graph(), 2, rng=0).remarks)
 
 
-@pytest.mark.parametrize("name", ["karate", "looped block model", "weighted", "tiny pieces", "some loops"])
-@pytest.mark.parametrize("shift", [0.0, 0.25, 1.0])
+@for_each("name", ["karate", "looped block model", "weighted", "tiny pieces", "some loops"])
+@for_each("shift", [0.0, 0.25, 1.0])
 def test_cost_is_the_normalized_cut_and_a_constant(name, shift):
     graph = make_graph(name)
     n, k = int((~graph.isolated).sum()), 3
@@ -224,8 +225,8 @@ def test_the_sums_are_the_same_on_any_number_of_threads(monkeypatch):
         assert all(np.array_equal(a, b) for a, b in zip(cut_and_volume(graph, labels, 3), expected, strict=True))
 
 
-@pytest.mark.parametrize("seed", [3, 1066, 90210])
-@pytest.mark.parametrize("k", [1, 2, 7, 300])
+@for_each("seed", [3, 1066, 90210])
+@for_each("k", [1, 2, 7, 300])
 def test_agreement_of_labelings_equals_scikit_learn(seed, k):
     labels, other = random_labels(300, k, seed), random_labels(300, max(1, k // 2), seed + 1)
     half_right = np.where(np.random.default_rng(seed).random(300) < 0.5, labels, other)
@@ -236,8 +237,8 @@ def test_agreement_of_labelings_equals_scikit_learn(seed, k):
         assert adjusted_rand_index(one, two) == adjusted_rand_index(two, one)
 
 
-@pytest.mark.parametrize("average", ["arithmetic", "geometric", "min", "max"])
-@pytest.mark.parametrize("k", [1, 2, 7, 150])
+@for_each("average", ["arithmetic", "geometric", "min", "max"])
+@for_each("k", [1, 2, 7, 150])
 def test_mutual_information_by_all_averages_equals_scikit_learn(k, average):
     labels, other = random_labels(150, k, 5), random_labels(150, max(2, k // 3), 6)
     half_right = np.where(np.random.default_rng(k).random(150) < 0.5, labels, other)

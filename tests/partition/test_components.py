@@ -3,6 +3,7 @@
 import networkx as nx
 import numpy as np
 import pytest
+from cases import for_each
 
 from graphclust import (
     Graph,
@@ -53,8 +54,8 @@ def sizes_that_take_part(graph: nx.Graph, k: int, which: str = "large") -> list[
     return sorted(sizes[sizes > 0].tolist(), reverse=True)
 
 
-@pytest.mark.parametrize("objective", ["modularity", "normalized_cut", "ratio_cut", "constant_potts"])
-@pytest.mark.parametrize("length", [2, 5, 8, 9, 14, 30])
+@for_each("objective", ["modularity", "normalized_cut", "ratio_cut", "constant_potts"])
+@for_each("length", [2, 5, 8, 9, 14, 30])
 def test_components_of_any_small_size_leave_the_clusters_of_the_others_alone(length, objective):
     graph = nx.disjoint_union_all([planted(), *[nx.path_graph(length)] * 3])
     found = coreset_sc(graph, 4, objective=objective, rng=0)

@@ -7,6 +7,7 @@ import warnings
 import networkx as nx
 import numpy as np
 import pytest
+from cases import for_each
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from scipy import sparse
@@ -130,8 +131,8 @@ def test_a_coreset_of_k_draws_is_enough(name, method):
         assert_exactly_k(graph, k, coreset_size=k, rng=k, **SMALLEST_CORESETS[method])
 
 
-@pytest.mark.parametrize("objective", OBJECTIVES)
-@pytest.mark.parametrize("name", GRAPHS)
+@for_each("objective", OBJECTIVES)
+@for_each("name", GRAPHS)
 def test_every_graph_is_partitioned_into_exactly_k(name, objective):
     graph = graph_of(name)
     graph = graph.subgraph(np.flatnonzero(~graph.isolated))

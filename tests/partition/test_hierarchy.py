@@ -12,6 +12,7 @@ import networkx as nx
 import numpy as np
 import pandas
 import pytest
+from cases import for_each
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from nested_levels import check_levels, inner_edges
@@ -189,7 +190,7 @@ def test_levels_asked_for_keep_the_coarsest_and_the_finest():
     assert (fewer.levels[0] == full.levels[0]).all() and same(fewer.levels[1], full.levels[-1])
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("options", "words"),
     [
         ({"max_size": 0}, "max_size=0"),

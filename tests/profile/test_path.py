@@ -8,6 +8,7 @@ import numba
 import numpy as np
 import pytest
 from aims import ONE_OF_EACH, WITH_EDGES, connected_part, looped
+from cases import for_each
 from graphs import make_graph
 from reference import objectives as reference
 from scipy import sparse
@@ -37,7 +38,7 @@ def path(blocks) -> ClusterPath:
     return cluster_path(blocks.graph, rng=0)
 
 
-@pytest.mark.parametrize("seed", range(30))
+@for_each("seed", range(30))
 def test_the_envelope_is_where_each_line_is_the_highest(seed):
     rng = np.random.default_rng(seed)
     n = int(rng.integers(1, 12))
@@ -63,8 +64,8 @@ def test_lines_below_the_envelope_come_nearest_where_their_empty_range_is():
                                [pytest.approx(0.75), np.inf], [pytest.approx(0.75)] * 2]  # fmt: skip
 
 
-@pytest.mark.parametrize("name", [*WITH_EDGES, "uneven and looped"])
-@pytest.mark.parametrize("objective", OBJECTIVES)
+@for_each("name", [*WITH_EDGES, "uneven and looped"])
+@for_each("objective", OBJECTIVES)
 def test_every_k_has_exactly_k_clusters_and_the_tree_is_one(name, objective):
     graph = looped() if name == "uneven and looped" else make_graph(name)
     path = cluster_path(graph, objective=objective, rng=5)
@@ -80,10 +81,8 @@ def test_every_k_has_exactly_k_clusters_and_the_tree_is_one(name, objective):
     assert (np.diff(tree[:, 2]) >= 0).all() and np.isfinite(tree).all()
 
 
-@pytest.mark.parametrize(
-    "name", ["uneven and looped", "tiny pieces", "karate", "looped block model", "power-law blocks"]
-)
-@pytest.mark.parametrize("objective", OBJECTIVES)
+@for_each("name", ["uneven and looped", "tiny pieces", "karate", "looped block model", "power-law blocks"])
+@for_each("objective", OBJECTIVES)
 def test_the_table_holds_the_recomputed_figures(name, objective):
     graph = looped() if name == "uneven and looped" else make_graph(name)
     path = cluster_path(graph, objective=objective, components="all", rng=1)

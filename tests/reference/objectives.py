@@ -23,6 +23,7 @@ def worth(A: np.ndarray, members: np.ndarray, name: str, resolution: float | Non
         return float(-(volume - inside) / len(members))
     if name == "modularity":
         return float(inside - resolution * volume**2 / A.sum())
+    assert name == "constant_potts", name
     return float(inside - resolution * len(members) ** 2)
 
 

@@ -6,6 +6,7 @@ import networkx as nx
 import numpy as np
 import pytest
 from aims import ONE_OF_EACH, looped
+from cases import for_each
 from graphs import make_graph
 from reference import objectives as reference
 from scipy.optimize import linear_sum_assignment
@@ -22,11 +23,9 @@ from graphclust.partition.coreset_sc import coreset_sc
 from graphclust.results.confidence import certainty
 
 
-@pytest.mark.parametrize(("objective", "resolution"), [*ONE_OF_EACH, ("modularity", 3.0)])
-@pytest.mark.parametrize(
-    ("n", "density", "k"), [(26, 0.25, 4), (24, 0.03, 7)]
-)  # of the second, few clusters are linked
-@pytest.mark.parametrize("seed", [3, 4])
+@for_each(("objective", "resolution"), [*ONE_OF_EACH, ("modularity", 3.0)])
+@for_each(("n", "density", "k"), [(26, 0.25, 4), (24, 0.03, 7)])  # of the second, few clusters are linked
+@for_each("seed", [3, 4])
 def test_second_is_the_best_of_all_other_clusters_by_recomputed_objectives(objective, resolution, n, density, k, seed):
     graph = looped(n, seed, density)
     found = coreset_sc(graph, k, objective=objective, resolution=resolution, rng=seed)
@@ -154,8 +153,8 @@ def test_clusters_that_are_there_are_found_again_and_others_are_not():
     assert certainty(found).stability is None
 
 
-@pytest.mark.parametrize("name", ["isolates", "tiny pieces", "one looped node", "loops only", "two nodes", "star"])
-@pytest.mark.parametrize("k", [1, 2])
+@for_each("name", ["isolates", "tiny pieces", "one looped node", "loops only", "two nodes", "star"])
+@for_each("k", [1, 2])
 def test_figures_of_certainty_are_in_range_on_every_kind_of_graph(name, k):
     graph = make_graph(name)
     k = min(k, int((~graph.isolated).sum()))

@@ -6,7 +6,6 @@ import networkx as nx
 import numpy as np
 import pytest
 
-import graphclust
 from graphclust import coreset_sc, load_model, read_labels, write_labels
 from graphclust.errors import GraphFormatError, GraphValidationError
 from graphclust.faces.cli.main import main
@@ -49,8 +48,10 @@ def test_labels_of_other_programs_are_read(tmp_path, name, text, labels):
     [
         ("l.csv", "node,label\na,1\nb,x\n", "line 3: the label of 'b' is 'x', no whole number as that of line 2"),
         ("l.csv", "node,label\na,x\nb,\n", "line 3: node 'b' has no label"),
-        ("l.tsv", "# one\nnode\tlabel\na\t1\nb\n", "line 4: .*not a node, a tab and a label"),
-        ("l.csv", "# one\nnode,label\na,1\nb\n", "line 4: .*not a node and a label"),
+        ("l.tsv", "# one\nnode\tlabel\na\t1\nb\n", "line 4: .*1 column, expected two: a node, a tab and a label"),
+        ("l.tsv", "node\tlabel\tdegree\na\t1\t7\n", "line 1: .*3 columns, expected two"),
+        ("l.txt", "ann\tlee\t0\n", "line 1: .*3 columns, expected two"),
+        ("l.csv", "# one\nnode,label\na,1\nb\n", "line 4: .*1 column, expected two: a node and a label"),
         ("l.csv", "a,x\n", "line 1: holds one row, 'a' and 'x'"),
         ("l.json", '{"nodes": ["a", "b"], "labels": ["x", 1]}', "mix names and whole numbers"),
         ("l.json", '{"nodes": ["a"], "labels": [1.5]}', "its labels are no list"),
@@ -73,21 +74,14 @@ def test_labels_of_names_agree_with_labels_of_numbers(tmp_path, capsys):
 
 
 @pytest.mark.parametrize("ending", ["tsv", "csv"])
-def test_a_table_of_labels_says_where_they_came_from(tmp_path, ending):
-    """In comments that are passed over, before a table that is as it was."""
+def test_a_table_of_labels_is_one_that_pandas_reads(tmp_path, ending):
     clustering = coreset_sc(BARBELL, 2)
     file = tmp_path / f"l.{ending}"
     write_labels(file, clustering)
-    comments = [line for line in file.read_text().splitlines() if line.startswith("# ")]
-    assert comments[0] == f"# made by graphclust {graphclust.__version__}" and f"# seed: {clustering.seed}" in comments
-    (options,) = (line.removeprefix("# options: ") for line in comments if line.startswith("# options: "))
-    assert json.loads(options) == clustering.parameters
     assert read_labels(file)[0] == list(BARBELL) and (read_labels(file)[1] == clustering.labels).all()
     pandas = pytest.importorskip("pandas", reason="pandas is not installed")
-    table = pandas.read_csv(file, sep="\t" if ending == "tsv" else ",", comment="#")
-    assert table["node"].tolist() == list(BARBELL) and table["label"].tolist() == clustering.labels.tolist()
-    write_labels(file, clustering.labels, list(BARBELL), overwrite=True)
-    assert "#" not in file.read_text()
+    table = pandas.read_csv(file, sep="\t" if ending == "tsv" else ",", index_col="node")
+    pandas.testing.assert_series_equal(table["cluster"], clustering.to_series(), check_index_type=False)
 
 
 def test_other_files_of_labels_say_it_too(tmp_path):

@@ -9,6 +9,7 @@ import networkx as nx
 import numpy as np
 import pytest
 from aims import ONE_OF_EACH, looped
+from cases import for_each
 from graphs import make_graph
 from reference import objectives as reference
 from scipy import sparse
@@ -31,8 +32,8 @@ def model():
     return coreset_sc(nx.karate_club_graph(), 3, rng=0).model()
 
 
-@pytest.mark.parametrize(("objective", "resolution"), [*ONE_OF_EACH, ("modularity", 3.0)])
-@pytest.mark.parametrize("seed", [1, 2])
+@for_each(("objective", "resolution"), [*ONE_OF_EACH, ("modularity", 3.0)])
+@for_each("seed", [1, 2])
 def test_each_new_node_goes_where_the_recomputed_objective_is_largest(objective, resolution, seed):
     graph = looped(30, seed)
     found = coreset_sc(graph, 4, objective=objective, resolution=resolution, rng=seed)
@@ -52,8 +53,8 @@ def test_each_new_node_goes_where_the_recomputed_objective_is_largest(objective,
 
 
 @pytest.mark.skipif("NUMBA_DISABLE_JIT" in os.environ, reason="too large for plain Python")
-@pytest.mark.parametrize("options", [{}, {"size_ratio": 0.85}, {"degree_exponent": 2.5}])
-@pytest.mark.parametrize("objective", ["modularity", "normalized_cut"])
+@for_each("options", [{}, {"size_ratio": 0.85}, {"degree_exponent": 2.5}])
+@for_each("objective", ["modularity", "normalized_cut"])
 def test_held_out_nodes_are_labeled_nearly_as_well_as_all_at_once(options, objective):
     graph, labels = planted_partition(8, 150, 16, 4, rng=11, **options)
     A = graph.to_scipy()
@@ -99,7 +100,7 @@ def test_names_of_nodes_are_the_callers():
         found.predict({"new": ["a", "z"]})
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("rows", "error", "message"),
     [
         (np.ones((2, 33)), GraphValidationError, r"rows has shape \(2, 33\), expected .* the 34 nodes"),

@@ -3,6 +3,7 @@
 import networkx as nx
 import numpy as np
 import pytest
+from cases import for_each
 from graphs import all_graphs, make, make_graph
 from reference import algorithms as reference
 from scipy import sparse
@@ -14,7 +15,7 @@ from graphclust.spectral.block_power import block_power_embedding
 from graphclust.spectral.embedding import fast_spectral_embedding, spectral_embedding
 
 
-@pytest.mark.parametrize("name", all_graphs())
+@for_each("name", all_graphs())
 def test_operator_equals_the_dense_matrix(name):
     N = reference.normalized_adjacency(make(name).toarray())
     operator = NormalizedAdjacency(make_graph(name))

@@ -3,6 +3,7 @@
 import networkx as nx
 import numpy as np
 import pytest
+from cases import for_each
 from scipy import sparse
 
 from graphclust import planted_partition, spectral_clustering, spectral_embedding
@@ -22,7 +23,7 @@ def marks(k, sizes, rng):
     return columns @ rotation, labels
 
 
-@pytest.mark.parametrize("seed", range(20))
+@for_each("seed", range(20))
 def test_marks_that_were_turned_are_found(seed):
     rng = np.random.default_rng(seed)
     k = int(rng.integers(1, 9))

@@ -5,6 +5,7 @@ import os
 import networkx as nx
 import numpy as np
 import pytest
+from cases import for_each
 from graphs import all_graphs, make, make_graph
 from quiet_calls import quietly
 from scipy import sparse
@@ -113,8 +114,8 @@ def test_the_steps_that_decided_add_up():
     assert "first labels" in str(found)
 
 
-@pytest.mark.parametrize("name", [n for n in all_graphs() if n not in ("one node", "no edges")])
-@pytest.mark.parametrize("method", ["two-step", "multilevel", "auto"])
+@for_each("name", [n for n in all_graphs() if n not in ("one node", "no edges")])
+@for_each("method", ["two-step", "multilevel", "auto"])
 def test_every_graph_goes_through_every_method(name, method):
     matrix = make(name)
     n = matrix.shape[0]

@@ -6,6 +6,7 @@ from math import ceil
 import networkx as nx
 import numpy as np
 import pytest
+from cases import for_each
 from coresets import some_coreset
 from graphs import all_graphs, make, make_graph
 from reference import algorithms as reference
@@ -52,7 +53,7 @@ def test_formed_and_factored_equal_the_dense_product(name, monkeypatch):
     np.testing.assert_allclose(formed.degrees, expected.sum(axis=1), rtol=1e-10)
 
 
-@pytest.mark.parametrize("name", WITH_EDGES)
+@for_each("name", WITH_EDGES)
 def test_the_square_of_the_kernel_is_the_two_step_product_and_the_paths_over_implied_loops(name):
     """(A + L) D^-1 (A + L), whose rows sum to D, is A D^-1 A and what goes once or twice along a loop of L."""
     A = make(name).toarray()

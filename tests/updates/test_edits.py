@@ -3,6 +3,7 @@
 import networkx as nx
 import numpy as np
 import pytest
+from cases import for_each
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -68,7 +69,7 @@ def test_arrays_are_edges_too():
     assert named.graph.to_scipy().toarray()[0].tolist() == [0.0, 1.0, 2.0]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("edits", "error", "words"),
     [
         ({"added": [("a", "b")]}, EditError, r"added holds the edge \('a', 'b'\), which is there already"),
@@ -96,6 +97,7 @@ def test_arrays_are_edges_too():
         ({"reweighted": [("a", "b", 1e300)]}, GraphValidationError, "degree overflow or underflow: degrees run"),
         ({"added": [("a", "d", 1e-300)]}, GraphValidationError, "degree overflow or underflow: degrees run"),
         ({"added": [("a", "c", 10**400)]}, TypeError, "added holds weights that are no numbers"),
+        ({"added": [("a", "c", [2])]}, TypeError, "added holds weights that are no numbers"),
         ({"added": ["ac"]}, TypeError, "added holds something else than edges"),
         ({"added": [("a", "c"), ("a", "d", 2.0)]}, TypeError, "added has weights on some edges only"),
         ({"reweighted": [("a", "b")]}, TypeError, "reweighted has no weights"),

@@ -3,6 +3,7 @@
 import networkx as nx
 import numpy as np
 import pytest
+from cases import for_each
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
@@ -59,7 +60,7 @@ def test_nodes_taken_out_have_the_links_and_sums_of_the_whole_contraction(seed, 
     assert step.coarse.terms.loops == pytest.approx(whole.coarse.terms.loops)
 
 
-@pytest.mark.parametrize("weight", [0.1 * i for i in range(1, 10)])
+@for_each("weight", [0.1 * i for i in range(1, 10)])
 def test_of_two_equal_halves_of_a_cluster_one_joins_its_neighbor_despite_round_off(weight):
     A = np.zeros((7, 7))
     for u, v, w in [(0, 1, weight), (2, 3, weight), (0, 4, 0.1), (2, 4, 0.1), (4, 5, 1.0), (4, 6, 1.0), (5, 6, 1.0)]:

@@ -14,7 +14,6 @@ from __future__ import annotations
 import contextlib
 import functools
 import os
-import pathlib
 import threading
 import time
 import types
@@ -114,10 +113,15 @@ class Loop:
         return self._inner
 
     def _compile(self, function: Callable[..., Any], **options: Any) -> Any:
+        from graphclust.compiled.runtime.loop_cache import LoopCache
+
         numba = start_compiler()
         known = numba.core.options.DefaultOptions
         of_loop = {name: value for name, value in self._options.items() if name != "_nrt" or hasattr(known, name)}
-        return numba.njit(cache=True, nogil=True, **of_loop, **options)(function)
+        compiled = numba.njit(nogil=True, **of_loop, **options)(function)
+        if not is_disabled():
+            compiled._cache = LoopCache(function)
+        return compiled
 
     def __getattr__(self, name: str) -> Any:
         """What numba's dispatchers have, such as `signatures` and `targetoptions`."""
@@ -175,20 +179,13 @@ def count_numbers(values: tuple[Any, ...]) -> int:
 
 @functools.cache
 def _limits(path: str) -> Limits:
-    return LOADED if is_kept(path) else COMPILED
+    from graphclust.compiled.runtime.loop_cache import are_at_hand
 
-
-def is_kept(path: str) -> bool:
-    """Whether compiled loops of a file are where this process keeps or reads them: some loop of it, of any version."""
-    from graphclust.compiled.runtime.cache_folder import folders_of_user, folders_to_read
-
-    pattern = f"{pathlib.Path(path).stem}.*.nbi"
-    read = (next(pathlib.Path(folder).glob(pattern), None) for _, folder in folders_to_read(path))
-    return any(read) or any(next(folder.glob(f"*/{pattern}"), None) for folder in folders_of_user())
+    return LOADED if are_at_hand(path) else COMPILED
 
 
 def start_compiler() -> Any:
-    """Start numba once, with a sound cache and Ctrl-C held back while it compiles; returns the module."""
+    """Start numba once, with Ctrl-C held back while it compiles; returns the module."""
     with _starting:  # two threads of one call may both come here first
         if _Clock.numba is None:
             start = time.perf_counter()
@@ -203,19 +200,15 @@ def is_started() -> bool:
 
 
 def _prepare_numba() -> Any:
-    """numba with the package's cache folder, check of cache files, notice of compiling and deferred interrupts."""
+    """numba with the notice of compiling and deferred interrupts."""
     import numba
     from numba.extending import typeof_impl
 
     from graphclust.compiled.runtime import interrupts
-    from graphclust.compiled.runtime.cache_folder import provide_cache_folder
-    from graphclust.compiled.runtime.checked_cache import keep_cache_files_sound
     from graphclust.compiled.runtime.compile_notice import announce_compilation
 
     interrupts.defer_interrupts()
     _Clock.interrupts = interrupts
-    provide_cache_folder()  # by numba's own words, before its cache is replaced
-    keep_cache_files_sound()
     announce_compilation()
     typeof_impl.register(Loop)(lambda called, context: numba.types.Dispatcher(called.inner))
     import graphclust.compiled.runtime.intrinsics  # noqa: F401  what plain functions are to the compiler

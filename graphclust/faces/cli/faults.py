@@ -2,12 +2,12 @@
 
 import argparse
 import os
-import tempfile
 from typing import TYPE_CHECKING
 
 from graphclust.errors import GraphClustError, GraphFormatError
 from graphclust.faces.cli.commands.options import load_input
-from graphclust.io.load import recognize
+from graphclust.faces.cli.standard_input import temporary_copy
+from graphclust.io.recognition import recognize
 from graphclust.io.text.byte_source import open_source
 from graphclust.io.text.comment_lines import COMMENTS
 
@@ -50,12 +50,12 @@ def faults_of(
 
 def _fault_without(lines: list[bytes], options: argparse.Namespace, progress: "Progress") -> GraphClustError | None:
     """The fault of the remaining lines of a file, by the file's own name; None for a graph."""
-    with tempfile.NamedTemporaryFile(prefix="graphclust-", suffix=".txt") as copy:
+    with temporary_copy(".txt") as (copy, path):
         copy.write(b"\n".join(lines))
         copy.flush()
         try:
-            load_input(argparse.Namespace(**vars(options) | {"file": copy.name, "quiet": False}), progress)
+            load_input(argparse.Namespace(**vars(options) | {"file": path, "quiet": False}), progress)
         except GraphClustError as fault:
-            fault.args = tuple(str(part).replace(copy.name, options.file) for part in fault.args)
+            fault.args = tuple(str(part).replace(path, options.file) for part in fault.args)
             return fault
     return None

@@ -64,6 +64,7 @@ def _run(arguments: list[str] | None) -> int:
         example = f"graphclust cluster {shlex.quote(asked)}"
         parser.error(f"{asked!r} is a file, expected a command before it, as in {example}")
     options = parser.parse_args(words)
+    from graphclust.compiled.runtime.loop_cache import NotCompiledError
     from graphclust.errors import ConvergenceWarning, GraphClustError, GraphWarning, ParameterError
     from graphclust.progress import Progress
 
@@ -88,7 +89,7 @@ def _run(arguments: list[str] | None) -> int:
     except (ParameterError, FileExistsError) as problem:
         line.clear()
         return _fail(str(problem), WRONG_USE, options.debug)
-    except (GraphClustError, OSError, ValueError, TypeError, ImportError, MemoryError) as problem:
+    except (GraphClustError, NotCompiledError, OSError, ValueError, TypeError, ImportError, MemoryError) as problem:
         line.clear()
         return _fail(_sentence(problem), FAILED, options.debug)
     except Exception as problem:

@@ -1,11 +1,12 @@
 """Standard input and pipes as files, since a reader looks at the beginning twice."""
 
+import os
 import shutil
 import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
-from typing import IO
+from typing import IO, Any
 
 from graphclust.io.pipes import is_pipe
 
@@ -32,12 +33,28 @@ def as_file(name: str) -> Iterator[str]:
         return
     from graphclust.errors import GraphClustError
 
-    with tempfile.NamedTemporaryFile(prefix="graphclust-") as copy:
+    with temporary_copy() as (copy, path):
         with nullcontext(standard_input()) if name == "-" else open(name, "rb") as stream:
             shutil.copyfileobj(stream, copy)
         copy.flush()
         try:
-            yield copy.name
+            yield path
         except GraphClustError as problem:
-            problem.args = tuple(str(part).replace(copy.name, input_name(name)) for part in problem.args)
+            problem.args = tuple(str(part).replace(path, input_name(name)) for part in problem.args)
             raise
+
+
+@contextmanager
+def temporary_copy(suffix: str = "") -> Iterator[tuple[IO[bytes], str]]:
+    """A file that ends with the block, and its path; in memory where no folder for temporary files can be written."""
+    copy: Any
+    try:
+        copy = tempfile.NamedTemporaryFile(prefix="graphclust-", suffix=suffix)  # noqa: SIM115
+        path = copy.name
+    except OSError:
+        if not hasattr(os, "memfd_create"):
+            raise
+        copy = os.fdopen(os.memfd_create("graphclust"), "w+b")
+        path = f"/proc/self/fd/{copy.fileno()}"
+    with copy:
+        yield copy, path

@@ -6,16 +6,14 @@ The search is the page's only script. Its hash stands in the page's policy, so a
 from __future__ import annotations
 
 import base64
-import csv
 import hashlib
-import io
 from html import escape
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from graphclust.errors import amount
-from graphclust.results.report import origin_in_lines
+from graphclust.results.label_files import label_rows
 
 if TYPE_CHECKING:
     from graphclust.results.clustering import Clustering
@@ -70,13 +68,9 @@ def _file(clustering: Clustering) -> str:
     """A link under which the browser keeps a table of all labels, which `read_labels` reads."""
     if clustering.graph.n_nodes > MOST_MEMBERS:
         return "<p>The graph is too large for a table of all its labels on this page; write_labels writes one.</p>"
-    text = io.StringIO(newline="")
-    text.writelines(f"# {line}\n" for line in origin_in_lines(clustering.origin))
-    rows = csv.writer(text, lineterminator="\n")
-    rows.writerow(["node", "label"])
-    rows.writerows(zip(clustering.nodes, clustering.labels.tolist(), strict=True))
+    text = "".join(label_rows(clustering.nodes, clustering.labels, "csv"))
     try:
-        data = base64.b64encode(text.getvalue().encode()).decode()
+        data = base64.b64encode(text.encode()).decode()
     except UnicodeEncodeError:
         return "<p>A name holds half of a character, which no table can hold; write_labels writes a .json file.</p>"
     return f'<p><a download="labels.csv" href="data:text/csv;base64,{data}">All labels as a table (CSV)</a></p>'

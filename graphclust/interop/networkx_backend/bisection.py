@@ -34,6 +34,8 @@ def kernighan_lin_bisection(
         decides, but for 0, which means random halves there too.
     options : of `balanced_partition`; max_imbalance is 0 unless it is given.
     """
+    if seed is None and partition is not None:
+        seed = 0  # nothing is random in NetworkX's either
     rng = np.random.default_rng(as_rng(seed))
     if partition is not None:
         if options:

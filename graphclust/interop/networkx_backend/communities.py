@@ -97,7 +97,10 @@ def asyn_fluidc(G: BackendGraph, k: int, max_iter=100, seed=None, **options: Any
 def greedy_modularity_communities(
     G: BackendGraph, weight=None, resolution=1, cutoff=1, best_n=None
 ) -> list[frozenset[Hashable]]:
-    """NetworkX's greedy unions: always the pair that gains most, until none gains, `cutoff` or `best_n` are met."""
+    """Greedy unions: always the pair that gains most, until none gains, `cutoff` or `best_n` are met.
+
+    The same as NetworkX's where no two pairs gain as much. With unit weights many do, and the unions may differ.
+    """
     n = len(G)
     if not G.has_edges:
         return [frozenset([node]) for node in G]

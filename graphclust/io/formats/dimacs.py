@@ -9,13 +9,13 @@ from typing import NoReturn
 import numpy as np
 
 from graphclust.errors import GraphFormatError
+from graphclust.io.columns import is_plain_number
 from graphclust.io.edges import Edges, check_memory
 from graphclust.io.text.byte_source import Source
-from graphclust.io.text.column_names import is_plain_number
 from graphclust.io.text.lines import NegativeOrInfinite, quote
 from graphclust.progress import Progress
 
-START = re.compile(rb"(?:\xef\xbb\xbf)?(?:c\b[^\n]*\n|\s*\n)*p\s+(edge|col|sp)\s+(\d+)\s+(\d+)\s*(?:\n|$)")
+START = re.compile(rb"(?:\xef\xbb\xbf)?(?:c\b[^\n]*\n|\s*\n)*p\s+(edge|col|sp)\s+(\d{1,18})\s+(\d{1,18})\s*(?:\n|$)")
 _OTHER = re.compile(rb"^(?![ea][ \t])[^\n]*\n", re.MULTILINE)  # comments, nodes, their colors
 _LETTER = re.compile(rb"^[ea][ \t]", re.MULTILINE)
 
@@ -80,7 +80,7 @@ def _explain(text: bytes, line: int, width: int, n_nodes: int, path: str) -> NoR
         if row[:2].strip() not in (b"e", b"a") or len(row) < 2:
             continue
         words = row.split()[1:]
-        if len(words) != width or not all(word.isdigit() and 1 <= int(word) <= n_nodes for word in words[:2]):
+        if len(words) != width or not all(word.isdigit() and 1 <= int(word[:40]) <= n_nodes for word in words[:2]):
             expected = f"{what}, expected nodes from 1 to {n_nodes}"
             raise GraphFormatError(f"{quote(row, 40)!r} does not hold {expected}", path, number)
         if not is_plain_number(words[-1].decode("utf-8", "replace")):

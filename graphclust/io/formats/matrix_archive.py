@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import zipfile
 from math import prod
+from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -43,7 +44,7 @@ def is_matrix_archive(path: str | os.PathLike) -> bool:
 
 
 def read_matrix_archive(
-    path: str | os.PathLike, weights: str, memory_limit: int | None, progress: Progress
+    path: str | os.PathLike, weights: str | None, memory_limit: int | None, progress: Progress
 ) -> tuple[Edges, int]:
     """The entries of the matrix as edges, and the bytes of its arrays.
 
@@ -55,19 +56,36 @@ def read_matrix_archive(
     name = os.fsdecode(path)
     with open_archive(path, name, _COMPLAINT, memory_limit) as archive:
         matrix, weighted, n_bytes = _matrix(archive, name, memory_limit)
-    entries = matrix.tocoo()
-    row, column, data = entries.row, entries.col, entries.data
     progress.step(1, 1)
-    weighted = weighted and data.dtype != bool and weights != "ignore"
+    return edges_of_matrix(matrix, name, weights if weighted else "ignore", _COMPLAINT), n_bytes
+
+
+def edges_of_matrix(matrix: Any, path: str, weights: str | None, complaint: str) -> Edges:
+    """The entries of a square matrix of SciPy's or NumPy's as edges, once its arrays are checked.
+
+    weights : as `load_graph` takes them; of complex numbers only their sizes can be weights.
+    """
+    try:
+        checked = with_checked_arrays(matrix, "the matrix") if sparse.issparse(matrix) else sparse.coo_array(matrix)
+        entries = checked.tocoo()
+    except GraphValidationError as problem:
+        raise GraphFormatError(f"{complaint}: {problem}", path) from None
+    row, column, data = entries.row, entries.col, entries.data
+    weighted = data.dtype != bool and weights != "ignore"
     kept = np.ones(len(data), bool) if weighted else data != 0
-    values = data[kept].astype(np.float64) if weighted else None
-    if values is not None:
-        values = np.abs(values) if weights == "abs" else values
-        refuse_impossible(values, name)
+    values = None
+    if weighted:
+        if data.dtype.kind == "c" and weights != "abs":
+            raise GraphValidationError(
+                f"{path}: the matrix is complex, expected real weights: "
+                'pass weights="abs" for the sizes of its entries, or weights="ignore" to count every entry as 1'
+            )
+        values = (np.abs(data) if weights == "abs" else data).astype(np.float64)
+        refuse_impossible(values, path, in_file=True, place=lambda i: f"({row[i]}, {column[i]})")
     chunk = (row[kept].astype(np.int32), column[kept].astype(np.int32), values)
-    edges = Edges(name, matrix.shape[0], [chunk], symmetric="full")
+    edges = Edges(path, matrix.shape[0], [chunk], symmetric="full")
     edges.details["weighted"] = values is not None
-    return edges, n_bytes
+    return edges
 
 
 def _matrix(archive: ArrayArchive, path: str, memory_limit: int | None) -> tuple[sparse.sparray, bool, int]:
@@ -87,19 +105,20 @@ def _matrix(archive: ArrayArchive, path: str, memory_limit: int | None) -> tuple
             raise ValueError(f"{name} has type {archive.header(name).dtype}, expected whole numbers")
     weighted = prefix + "data" in there or "format" in there
     stored = archive.header(prefix + "data" if weighted else names[0])
-    if stored.dtype.kind not in "biuf":
-        raise GraphFormatError(f"holds entries of dtype {stored.dtype}, expected real numbers", path)
+    if stored.dtype.kind not in "biufc":
+        raise GraphFormatError(f"holds entries of dtype {stored.dtype}, expected numbers", path)
     check_memory(path, shape[0], prod(stored.shape), True, os.path.getsize(path), memory_limit)
     *arrays, data = (
         archive.read(*names, prefix + "data") if weighted else (*archive.read(*names), np.ones(stored.shape))
     )
     n_bytes = data.nbytes + sum(array.nbytes for array in arrays)
+    if data.dtype.kind in "fc" and data.dtype not in (np.float32, np.float64, np.complex64, np.complex128):
+        data = data.astype(np.complex128 if data.dtype.kind == "c" else np.float64)  # SciPy has no others
+    if not data.dtype.isnative:
+        data = data.astype(data.dtype.newbyteorder("="))
     parts: tuple = (data, *arrays) if layout != "coo" else (data, arrays[0] if len(arrays) == 1 else tuple(arrays))
     matrix = getattr(sparse, f"{layout}_array")(parts, shape=shape)  # which follows no index yet
-    try:
-        return with_checked_arrays(matrix, "the matrix"), weighted, n_bytes
-    except GraphValidationError as problem:
-        raise GraphFormatError(f"{_COMPLAINT}: {problem}", path) from None
+    return matrix, weighted, n_bytes
 
 
 def _format(archive: ArrayArchive) -> str:

@@ -5,6 +5,7 @@ mirrors a symmetric file that already holds both triangles. To check each line t
 one loop does both.
 """
 
+import math
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -23,7 +24,8 @@ from graphclust.progress import Progress
 _WORD = re.compile(rb"\S*")
 BANNER = re.compile(rb"%%MatrixMarket\b", re.IGNORECASE)
 _FIELDS = {"pattern": "pattern", "integer": "integer", "unsigned-integer": "unsigned-integer", "real": "real"}
-_FIELDS["double"] = "real"
+_FIELDS |= {"double": "real", "complex": "complex"}
+_COMPLEX = re.compile(rb"^([ \t]*\d+[ \t]+\d+)[ \t]+(\S+)[ \t]+(\S+)[ \t\r]*$", re.MULTILINE)  # an entry
 
 
 @dataclass(frozen=True)
@@ -56,7 +58,7 @@ def read_matrix_market(
     skew-symmetric, negative or non-finite values; ResourceLimitError for a header beyond all proportion.
     """
     blocks = source.line_blocks(progress)
-    header, rest, line = read_header(source, blocks, memory_limit, bipartite)
+    header, rest, line = read_header(source, blocks, memory_limit, bipartite, weights)
     unfit = NegativeOrInfinite(source.path, weights)
     chunks: list = []
     for parts, _, _ in stream_entries(source, with_first(rest, blocks), header, unfit, line):
@@ -93,6 +95,8 @@ def stream_entries(
     Raises GraphFormatError when the blocks end before the last entry.
     """
     for block in blocks:
+        if header.field == "complex":
+            block = _with_sizes(block)
         parts, n_lines = _read_entries(block, header, header.n_entries - n_read, unfit, source.path, line)
         n_read += sum(len(part[0]) for part in parts)
         line += n_lines
@@ -112,7 +116,9 @@ def with_first(first, blocks):
     yield from blocks
 
 
-def read_header(source: Source, blocks, memory_limit: int | None, bipartite: bool) -> tuple[Header, memoryview, int]:
+def read_header(
+    source: Source, blocks, memory_limit: int | None, bipartite: bool, weights: str
+) -> tuple[Header, memoryview, int]:
     """Banner, comments and the line of sizes; what follows in the block they end in, and the number of lines read."""
     banner = None
     line = 0
@@ -123,7 +129,7 @@ def read_header(source: Source, blocks, memory_limit: int | None, bipartite: boo
             at, text = at + len(text) + 1, text.strip()
             line += 1
             if banner is None:
-                banner = _read_banner(text.removeprefix(b"\xef\xbb\xbf"), source.path)
+                banner = _read_banner(text.removeprefix(b"\xef\xbb\xbf"), source.path, weights)
             elif text and not text.startswith(b"%"):
                 return _read_sizes(text, banner, source, line, memory_limit, bipartite), block[at:], line
     if banner is None:
@@ -141,7 +147,19 @@ def _line_at(block: memoryview, at: int) -> bytes:
     return bytes(block[at : at + end])
 
 
-def _read_banner(text: bytes, path: str) -> tuple[str, bool]:
+def _with_sizes(block: memoryview) -> memoryview:
+    """The lines of complex entries with the size of each in the place of its two parts; others stay, to be refused."""
+
+    def rewrite(found: re.Match[bytes]) -> bytes:
+        try:
+            return b"%b %r" % (found[1], math.hypot(float(found[2]), float(found[3])))
+        except ValueError:
+            return found[0]
+
+    return memoryview(_COMPLEX.sub(rewrite, bytes(block)))
+
+
+def _read_banner(text: bytes, path: str, weights: str) -> tuple[str, bool]:
     """The field's name and whether the matrix is symmetric, from the first line."""
     words = [quote(word) for word in text[:200].lower().split()]
     if not words or words[0] != "%%matrixmarket":
@@ -160,16 +178,17 @@ def _read_banner(text: bytes, path: str) -> tuple[str, bool]:
             path,
             1,
         )
-    if field == "complex" or symmetry in ("hermitian", "skew-symmetric"):
+    is_signed = field == "complex" or symmetry in ("hermitian", "skew-symmetric")
+    if is_signed and weights not in ("abs", "ignore"):
         raise GraphValidationError(
             f"{path}, line 1: the matrix is {field} {symmetry}, expected a real symmetric or general one; "
-            "write the absolute values of its entries to another file"
+            'pass weights="abs" for the sizes of its entries, or weights="ignore" to count every entry as 1'
         )
     if field not in _FIELDS:
         raise GraphFormatError(f"holds the field {field!r}, expected one of {', '.join(_FIELDS)}", path, 1)
-    if symmetry not in ("general", "symmetric"):
+    if symmetry not in ("general", "symmetric", "hermitian", "skew-symmetric"):
         raise GraphFormatError(f"holds the symmetry {symmetry!r}, expected general or symmetric", path, 1)
-    return _FIELDS[field], symmetry == "symmetric"
+    return _FIELDS[field], symmetry != "general"
 
 
 def _read_sizes(
@@ -246,7 +265,7 @@ def _read_piece(first: int, last: int, text: np.ndarray, header: Header) -> tupl
     n_values = most if header.has_value else 0
     values, hard = np.empty(n_values), np.empty(n_values, np.int64)
     fault = np.zeros(2, np.int64)
-    whole = header.field != "real"
+    whole = header.field not in ("real", "complex")
     lines = number_lines.MatrixLines(header.n_rows, header.n_columns, header.offset, header.has_value, whole)
     entries = number_lines.MatrixEntries(rows, columns, values, hard)
     n, n_lines = number_lines.parse_entries(first, last, text, lines, entries, fault)
@@ -259,7 +278,7 @@ def _value_at(block: memoryview, position: int, field: str, path: str, line: int
     found = _WORD.match(block, position)
     assert found is not None
     try:
-        if field == "real" and b"_" not in found[0]:
+        if field in ("real", "complex") and b"_" not in found[0]:
             return float(found[0])
     except ValueError:
         pass
@@ -308,10 +327,10 @@ def _explain_value(word: bytes, field: str, path: str, line: int) -> None:
         raise GraphFormatError(f"the value is {quote(word)!r}, expected a number", path, line) from None
     if b"_" in word:
         raise GraphFormatError(f"the value is {quote(word)!r}, expected a plain decimal number", path, line)
-    if field != "real" and not word.lstrip(b"+-").isdigit():
+    if field not in ("real", "complex") and not word.lstrip(b"+-").isdigit():
         raise GraphFormatError(f"the value is {quote(word)!r}, expected a whole number in an {field} file", path, line)
     smallest, largest = (0, 2**64) if field == "unsigned-integer" else (-(2**63), 2**63)
-    if field != "real" and not smallest <= int(word[:40]) < largest:
+    if field not in ("real", "complex") and not smallest <= int(word[:40]) < largest:
         raise GraphFormatError(f"the value {quote(word)} is out of range for a 64-bit {field}", path, line)
 
 

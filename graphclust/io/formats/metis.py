@@ -7,7 +7,7 @@ import numpy as np
 
 from graphclust.compiled.runtime.blocks import run_in_blocks
 from graphclust.compiled.text import neighbor_text, number_lines
-from graphclust.errors import GraphFormatError, GraphValidationError
+from graphclust.errors import GraphFormatError, GraphValidationError, amount
 from graphclust.io.edges import Edges, check_memory
 from graphclust.io.text.byte_source import Source
 from graphclust.io.text.lines import line_boundaries, quote
@@ -27,15 +27,17 @@ class Header:
     sized: bool = False  # whether the first of them is the size
 
     @property
-    def weighs_nodes(self) -> bool:
-        """Whether each node has exactly one weight."""
-        return self.n_leading - self.sized == 1
+    def n_weights(self) -> int:
+        """The weights of each node."""
+        return self.n_leading - self.sized
 
 
-def read_metis(source: Source, weights: str, memory_limit: int | None, progress: Progress) -> Edges:
+def read_metis(
+    source: Source, weights: str, memory_limit: int | None, progress: Progress, constraint: int | None = None
+) -> Edges:
     """The edges of a METIS file of any fmt 000 to 111, and what its nodes weigh.
 
-    Sizes of nodes, and several weights of each, are passed over with a remark.
+    constraint : which of several weights of each node is kept, from 0. Sizes of nodes are passed over with a remark.
 
     A blank line is a node without neighbors. Raises GraphFormatError with the line where the file departs from the
     format: too few or too many lines, a neighbor out of range, a self-loop, a weight that is no whole number above
@@ -48,12 +50,14 @@ def read_metis(source: Source, weights: str, memory_limit: int | None, progress:
         if header is None:
             header, block, n_lines = _read_header(block, line, source, memory_limit)
             line += n_lines
+            if header is not None:
+                constraint = _constraint(header, constraint, source.path, line)
             if not block:
                 continue
         part, node = _read_lines(block, header, node, source.path, line)
         n_entries += len(part[0])
-        if header.weighs_nodes:
-            node_weights += _leading_weights(bytes(block), header)
+        if constraint is not None:
+            node_weights += _leading_weights(bytes(block), header, header.sized + constraint)
         if len(part[0]):
             chunks.append(part if weights != "ignore" else (*part[:2], None))
         line += bytes(block).count(b"\n")
@@ -70,9 +74,9 @@ def read_metis(source: Source, weights: str, memory_limit: int | None, progress:
             f"the header says {header.n_edges} edges, found {n_entries} neighbors, which make {n_entries / 2:g}",
             source.path,
         )
-    of_nodes = np.array(node_weights[: header.n_nodes]) if header.weighs_nodes else None
-    unused = _leading(header, of_nodes is not None)
-    repairs = [f"not used: {unused} of each node"] if unused else []
+    of_nodes = None if constraint is None else np.array(node_weights[: header.n_nodes])
+    unused = ["the size"] * header.sized + [f"all weights but number {constraint}"] * (header.n_weights > 1)
+    repairs = [f"not used: {' and '.join(unused)} of each node"] if unused else []
     return Edges(
         source.path, header.n_nodes, chunks, symmetric="stored twice", repairs=repairs,
         details={"weighted": header.weighted and weights != "ignore"}, node_weights=of_nodes,
@@ -116,18 +120,25 @@ def _header_of(text: bytes, source: Source, line: int, memory_limit: int | None)
     return Header(n_nodes, n_edges, (fmt[0] == "1") + (n_weights if fmt[1] == "1" else 0), fmt[2] == "1", fmt[0] == "1")
 
 
-def _leading(header: Header, are_weights_used: bool = False) -> str:
-    """The numbers before the neighbors of a node, or those of them that are not used."""
-    n_weights = 0 if are_weights_used else header.n_leading - header.sized
-    weights = "the weight" if n_weights == 1 else f"the {n_weights} weights"
-    return " and ".join(["the size"] * header.sized + [weights] * (n_weights > 0))
+def _constraint(header: Header, asked: int | None, path: str, line: int) -> int | None:
+    """Which weight of each node is kept, None where there are none."""
+    if asked is None and header.n_weights < 2:
+        return 0 if header.n_weights else None
+    if asked is None or asked >= header.n_weights:
+        found = f"each node has {amount(header.n_weights, 'weight')}"
+        if asked is None:
+            remedy = "expected one; pass constraint=0 for the first, and so on"
+        else:
+            remedy = f"and constraint={asked} names none of them" + "; leave it out" * (header.n_weights == 0)
+        raise GraphValidationError(f"{path}, line {line}: {found}, {remedy}")
+    return asked
 
 
-def _leading_weights(block: bytes, header: Header) -> list[float]:
-    """The weight of the node of each line that is no comment."""
+def _leading_weights(block: bytes, header: Header, place: int) -> list[float]:
+    """The weight of the node of each line that is no comment; `place` is its place before the neighbors."""
     n_leading = header.n_leading
     lines = (line.split(None, n_leading) for line in block.split(b"\n") if not line.lstrip().startswith(_COMMENT))
-    return [float(words[n_leading - 1]) for words in lines if len(words) >= n_leading]
+    return [float(words[place]) for words in lines if len(words) >= n_leading]
 
 
 def _read_lines(block: memoryview, header: Header, node: int, path: str, line: int):

@@ -5,25 +5,28 @@ Attributes of other kinds are not parsed: nodes and edges are read whatever else
 
 import re
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 
 from graphclust.errors import GraphFormatError, GraphValidationError, ResourceLimitError, amount
-from graphclust.io.edges import Edges, available_bytes
+from graphclust.io.columns import plain_name, weight_among
+from graphclust.io.container_limits import available_bytes
+from graphclust.io.edges import Edges
 from graphclust.io.formats import node_link, pajek
 from graphclust.io.formats.gexf import read_gexf
 from graphclust.io.formats.gml import read_gml
 from graphclust.io.formats.graphml import read_graphml
 from graphclust.io.formats.network_listing import EdgeAttribute, NetworkListing
 from graphclust.io.text import adjacency_list
-from graphclust.io.text.byte_source import BLOCK, Source
-from graphclust.io.text.column_names import plain_name, weight_among
+from graphclust.io.text.byte_source import BLOCK, HEAD, Source
 from graphclust.io.text.lines import NegativeOrInfinite, quote
 from graphclust.io.text.node_names import as_numbers
 from graphclust.progress import Progress
 
 _GML_START = re.compile(rb"(?:#[^\n]*\n\s*)*+(?:graph|Creator|Version|comment|directed)\b", re.IGNORECASE)
 _GML_GRAPH = re.compile(rb"(?:^|[\s\"])graph\s*+\[", re.IGNORECASE)
+_GML_TEXT = re.compile(rb"(?:#[^\n]*\n\s*)*+(?:Creator|comment)\s*\"", re.IGNORECASE)  # which may be long
 TEXT_FORMATS = ("gml", "pajek", "node_link", "adjacency_list")  # which are parsed whole
 LISTED_FORMATS = ("graphml", "gexf", *TEXT_FORMATS)
 _XML_START = re.compile(rb"<(?:[\w.-]+:)?(graphml|gexf)[\s>/]")
@@ -44,7 +47,9 @@ def network_format(head: bytes, path: str) -> str | None:
     if re.search(r"\.adjlist(\.gz|\.bz2)?$", path, re.IGNORECASE):
         return "adjacency_list"
     begins_so = _GML_START.match(text) or re.search(r"\.gml(\.gz|\.bz2)?$", path, re.IGNORECASE)
-    return "gml" if begins_so and _GML_GRAPH.search(text) else None
+    if begins_so and (_GML_GRAPH.search(text) or (len(head) >= HEAD and _GML_TEXT.match(text))):
+        return "gml"
+    return None
 
 
 def read_network_file(
@@ -80,10 +85,15 @@ def read_network_file(
             node_link.read_node_link(content, listing, check)
         else:
             readers = {"gml": read_gml, "pajek": pajek.read_pajek, "adjacency_list": adjacency_list.read_adjacency_list}
-            readers[format](content, listing, lambda: check(len(content)))
+            readers[format](content, listing, partial(_check_beside, check, len(content)))
     else:
         {"graphml": read_graphml, "gexf": read_gexf}[format](source, listing, progress, check)
     return _edges_of(listing, weights, symmetrize, ids_are_names=format not in ("gml", "pajek"))
+
+
+def _check_beside(check: Callable[[int], None], size: int, n_more: int = 0) -> None:
+    """Check the memory beside a content of this size."""
+    check(size + n_more)
 
 
 def _content(source: Source, progress: Progress, check: Callable[[int], None]) -> bytes:

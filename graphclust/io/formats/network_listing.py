@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from graphclust.errors import GraphFormatError
-from graphclust.io.text.column_names import is_plain_number, means_weight, plain_name
+from graphclust.io.columns import is_plain_number, means_weight, plain_name
 
 NUMBERS = {"int", "integer", "long", "short", "byte", "float", "double", "decimal", "biginteger", "bigdecimal"}
 NAME_ATTRIBUTES = ("name", "label")  # of nodes; the first that tells all nodes apart is used

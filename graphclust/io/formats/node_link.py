@@ -11,15 +11,18 @@ from graphclust.errors import GraphFormatError
 from graphclust.io.formats.network_listing import EdgeAttribute, NetworkListing
 from graphclust.io.text.lines import quote
 
-START = re.compile(rb'\{(?=.*"(?:links|edges)"\s*:)', re.DOTALL)
+START = re.compile(rb'\{\s*(?:["}]|\Z)')
 _SCAN = 32  # bytes of memory that a byte of JSON takes when it is parsed, about
-_NO_ATTRIBUTES = {"source", "target", "key", "id", "index"}
+_ENDS = (("source", "target"), ("from", "to"))
+_NESTED = ("data", "attributes")  # objects of Cytoscape and graphology that hold what others have at the top
+_NO_ATTRIBUTES = {"source", "target", "from", "to", "key", "id", "index", *_NESTED}
 
 
 def read_node_link(content: bytes, listing: NetworkListing, check: Callable[[int], None]) -> None:
     """Add the nodes and links of a file to a listing; numbers that links hold are their attributes.
 
-    Nodes are known by their "id"; where none has one, links name them by their places in the list, from 0.
+    Nodes are known by the first of "id", "key", "name" and whatever else all of them have under which all ends of links
+    are found, or by their places in the list, from 0; a file without nodes has those that its links name.
     Raises GraphFormatError for what is no JSON, or no such graph.
     """
     check(_SCAN * len(content))
@@ -29,45 +32,87 @@ def read_node_link(content: bytes, listing: NetworkListing, check: Callable[[int
         raise GraphFormatError(f"is no JSON: {problem.msg}", listing.path, problem.lineno) from None
     except (UnicodeDecodeError, RecursionError, ValueError) as problem:
         raise GraphFormatError(f"is no JSON: {str(problem)[:80]}", listing.path) from None
+    data = data.get("elements", data) if isinstance(data, dict) else data
     key = next((name for name in ("links", "edges") if isinstance(data, dict) and name in data), None)
     if key is None:
-        raise GraphFormatError('holds no "links" or "edges", expected a graph as networkx.node_link_data', listing.path)
-    _add_nodes(_dicts(data.get("nodes", []), "nodes", listing.path), listing)
-    _add_links(_dicts(data[key], key, listing.path), key, bool(data.get("directed", False)), listing)
+        raise GraphFormatError(
+            'is JSON without "links" or "edges", which is no known format; expected a graph as networkx.node_link_data',
+            listing.path,
+        )
+    nodes = _dicts(data.get("nodes", []), "nodes", listing.path)
+    links = _dicts(data[key], key, listing.path)
+    ends = _ends_of(links, key, listing.path)
+    names = _names_of(nodes, ends, listing.path)
+    texts = [_id(name, "a node", listing.path) for name in names]
+    if len(set(texts)) < len(set(zip(map(type, names), texts, strict=True))):
+        raise GraphFormatError("ids of nodes differ in their types alone, expected text or numbers", listing.path)
+    for node, text in zip(nodes, texts, strict=True):
+        number = listing.add_node(text)
+        for name, of_nodes in listing.names.items():
+            if isinstance(node.get(name), str):
+                of_nodes.of_node.setdefault(number, node[name])
+                of_nodes.are_text = True
+    _add_links(links, ends, bool(data.get("directed", False)), listing)
 
 
 def _dicts(values: Any, name: str, path: str) -> list[dict[str, Any]]:
+    """The objects of a list, each with what its nested objects hold."""
     if not isinstance(values, list) or not all(isinstance(value, dict) for value in values):
         raise GraphFormatError(f"{name!r} is no list of objects", path)
-    return values
+    nested = [[value[name] for name in _NESTED if isinstance(value.get(name), dict)] for value in values]
+    return [
+        {key: one for part in (*parts, value) for key, one in part.items()}
+        for value, parts in zip(values, nested, strict=True)
+    ]
 
 
-def _add_nodes(nodes: list[dict[str, Any]], listing: NetworkListing) -> None:
-    """Add the nodes by their ids, or by their places where none has one."""
+def _ends_of(links: list[dict[str, Any]], key: str, path: str) -> list[tuple[Any, Any]]:
+    """What each link names as its source and its target."""
+    ends = []
+    for place, link in enumerate(links):
+        names = next((names for names in _ENDS if {*names} <= {*link}), None)
+        if names is None:
+            raise GraphFormatError(f"{key}[{place}] has no source or no target, expected the ids of two", path)
+        for name in names:
+            _id(link[name], f"{key}[{place}]", path)
+        ends.append((link[names[0]], link[names[1]]))
+    return ends
+
+
+def _names_of(nodes: list[dict[str, Any]], ends: list[tuple[Any, Any]], path: str) -> list[Any]:
+    """What links call each node. GraphFormatError where they name one that no key of all nodes has."""
+    if not nodes:
+        return []
     with_id = sum("id" in node for node in nodes)
     if with_id not in (0, len(nodes)):
-        raise GraphFormatError(f"{len(nodes) - with_id} of its nodes have no 'id', expected all or none", listing.path)
-    kinds = {type(node["id"]) for node in nodes if with_id}
-    if str in kinds and len(kinds) > 1:
-        texts = {_id(node["id"], "a node", listing.path) for node in nodes}
-        if len(texts) < len({(type(node["id"]), node["id"]) for node in nodes}):
-            raise GraphFormatError("ids of nodes differ in their types alone, expected text or numbers", listing.path)
-    for place, node in enumerate(nodes):
-        number = listing.add_node(_id(node.get("id", place), "a node", listing.path))
-        for name, names in listing.names.items():
-            if isinstance(node.get(name), str):
-                names.of_node.setdefault(number, node[name])
-                names.are_text = True
+        raise GraphFormatError(f"{len(nodes) - with_id} of its nodes have no 'id', expected all or none", path)
+    wanted = {_id(end, "a link", path) for pair in ends for end in pair}
+    shared = {name for name in nodes[0] if all(_is_name(node.get(name)) for node in nodes)}
+    keys = [name for name in dict.fromkeys(("id", "key", "name", *nodes[0])) if name in shared]
+    for name in keys:
+        values = [node[name] for node in nodes]
+        texts = [_id(value, "a node", path) for value in values]
+        if wanted <= {*texts} and (name == "id" or len({*texts}) == len(texts)):
+            return values
+    places = {str(place) for place in range(len(nodes))}
+    if wanted <= places and not any(isinstance(end, str) for pair in ends for end in pair):
+        return list(range(len(nodes)))
+    known = places if not keys else {_id(node[keys[0]], "a node", path) for node in nodes}
+    lost = next((text for pair in ends for text in map(_text, pair) if text not in known), "")
+    raise GraphFormatError(
+        f"links name nodes by no key that all nodes have (keys: {', '.join(map(repr, keys[:8])) or 'none'}), nor by "
+        f"their places; the first that is not found is {quote(lost.encode(errors='replace'), 40)!r}",
+        path,
+    )
 
 
-def _add_links(links: list[dict[str, Any]], key: str, is_directed: bool, listing: NetworkListing) -> None:
+def _add_links(
+    links: list[dict[str, Any]], ends: list[tuple[Any, Any]], is_directed: bool, listing: NetworkListing
+) -> None:
     """Add the links, and what they say as attributes."""
     attributes: dict[str, EdgeAttribute] = {}
-    for place, link in enumerate(links):
-        if not {"source", "target"} <= {*link}:
-            raise GraphFormatError(f"{key}[{place}] has no source or no target, expected the ids of two", listing.path)
-        source, target = (_id(link[end], f"{key}[{place}]", listing.path) for end in ("source", "target"))
-        edge = listing.add_edge(source, target, is_directed)
+    for link, (source, target) in zip(links, ends, strict=True):
+        edge = listing.add_edge(_text(source), _text(target), is_directed)
         for name, value in link.items():
             if name in _NO_ATTRIBUTES:
                 continue
@@ -78,9 +123,18 @@ def _add_links(links: list[dict[str, Any]], key: str, is_directed: bool, listing
                 attributes[name].add(edge, str(value), lambda: 1)
 
 
-def _id(value: Any, where: str, path: str) -> str:
+def _is_name(value: Any) -> bool:
+    return isinstance(value, str | int | float) and not isinstance(value, bool)
+
+
+def _text(value: Any) -> str:
     """The text of an id; a number without fraction is that number."""
-    if isinstance(value, bool) or not isinstance(value, str | int | float):
+    return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
+
+
+def _id(value: Any, where: str, path: str) -> str:
+    """The same, checked."""
+    if not _is_name(value):
         found = quote(json.dumps(value).encode(), 40)
         raise GraphFormatError(f"{where} names {found}, expected an id, text or a number", path)
-    return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
+    return _text(value)

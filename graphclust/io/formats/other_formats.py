@@ -28,6 +28,8 @@ _ARROWS = {b"->", b"-->", b"<-", b"<->", b"--", b"---", b"=>"}
 def refuse_other_formats(head: bytes, path: str) -> None:
     """Raise GraphFormatError for a file that looks like one of them by its first bytes."""
     text = head.removeprefix(b"\xef\xbb\xbf")
+    if re.search(r"\.hgr(\.gz|\.bz2)?$", path, re.IGNORECASE):
+        _refuse("a hypergraph of hMETIS", text, path)
     for what, start in _STARTS.items():
         if start.match(text):
             _refuse(what, text, path)

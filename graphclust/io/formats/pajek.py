@@ -6,20 +6,28 @@ import re
 from collections.abc import Callable
 
 from graphclust.errors import GraphFormatError
+from graphclust.io.edges import allowed_bytes
 from graphclust.io.formats.network_listing import NetworkListing, as_number
 from graphclust.io.text.lines import quote
 
-START = re.compile(rb"(?:\s*(?:%|/\*)[^\n]*\n|\s*\*network\b[^\n]*\n)*\s*\*vertices\s+\d", re.IGNORECASE)
+_PAIRS, _LISTS = ("arcs", "edges", "links", "bipartite"), ("arcslist", "edgeslist")
+_PASSED_OVER = ("partition", "vector", "permutation", "cluster", "events")
+_OTHER_NETWORKS = ("states", "multilayer", "intra", "inter", "contexts", "paths")  # of Infomap
+_PARTS = "|".join(("vertices", *_PAIRS, *_LISTS, "matrix", *_PASSED_OVER, *_OTHER_NETWORKS))
+START = re.compile(
+    rf"(?:\s*+(?:[%#]|/\*)[^\n]*+\n|\s*+\*network\b[^\n]*+\n)*+\s*+\*(?:{_PARTS})\b".encode(), re.IGNORECASE
+)
 _FIELD = re.compile(r'"[^"]*"|\S+')
 _CHECKED = 1 << 16  # lines between two looks at the memory
-_PAIRS, _LISTS = ("arcs", "edges"), ("arcslist", "edgeslist")
-_PASSED_OVER = ("partition", "vector", "permutation", "cluster", "events")
+_BYTES_PER_VERTEX = 200
+_LONGEST_NUMBER = 18  # digits
 
 
-def read_pajek(content: bytes, listing: NetworkListing, check: Callable[[], None]) -> None:
+def read_pajek(content: bytes, listing: NetworkListing, check: Callable[..., None]) -> None:
     """Add the vertices and edges of a network to a listing; vertices have their numbers as ids, from 1.
 
-    Arcs are directed, edges are not; the third number of either is its weight. Of a matrix every entry but 0 is an arc.
+    Arcs are directed, edges and Infomap's links are not; the third number of each is its weight. Of a matrix every
+    entry but 0 is an arc. Without a number of vertices there are those that are listed; without a list, those of edges.
     Raises GraphFormatError with the line for what is malformed, and for ends that are no vertices.
     """
     _Pajek(content, listing).read(check)
@@ -35,19 +43,20 @@ class _Pajek:
         self.listing = listing
         self.weight = listing.edge_attribute("weight")
         self.weight.may_be_left_out = True
-        self.n_vertices = self.n_rows = 0
+        self.n_vertices: int | None = None
+        self.n_rows = 0
 
-    def read(self, check: Callable[[], None]) -> None:
+    def read(self, check: Callable[..., None]) -> None:
         """Go through the lines, each by the part that it is in."""
         part = ""
         for number, raw in enumerate(self.text.split("\n"), 1):
             if number % _CHECKED == 0:
                 check()
             line = raw.strip()
-            if not line or line.startswith(("%", "/*")):
+            if not line or line.startswith(("%", "#", "/*")):
                 continue
             if line.startswith("*"):
-                part = self._begin_part(line, number)
+                part = self._begin_part(line, number, part, check)
             elif part == "vertices":
                 self._name_vertex(_FIELD.findall(line), number)
             elif part == "matrix":
@@ -59,27 +68,38 @@ class _Pajek:
                 for other in others:
                     self._add_edge([first, other], part == "arcslist", number)
 
-    def _begin_part(self, line: str, number: int) -> str:
+    def _begin_part(self, line: str, number: int, before: str, check: Callable[..., None]) -> str:
         """The name of the part that a line with a star begins; the vertices are added by their number."""
         words = line[1:].lower().replace(":", " ").split()
         part = words[0] if words else ""
+        if part == "vertices" and before in _PASSED_OVER:
+            return before  # the vertices that a partition or a vector is of
         if part == "vertices":
-            if self.n_vertices:
+            if self.n_vertices is not None:
                 raise self.listing.second_graph(number)
-            if len(words) < 2 or not (words[1].isascii() and words[1].isdigit()):
+            count = words[1] if len(words) > 1 else "0"
+            if not (count.isascii() and count.isdigit() and len(count) <= _LONGEST_NUMBER):
                 raise self._error(f"{quote(line.encode(), 40)!r}, expected *Vertices and their number", number)
-            self.n_vertices = int(words[1])
-            if self.n_vertices > 10 * len(self.text) + 1000:
+            self.n_vertices = int(count)
+            allowed = allowed_bytes(len(self.text), None)
+            check(_BYTES_PER_VERTEX * self.n_vertices)
+            if _BYTES_PER_VERTEX * self.n_vertices > allowed or self.n_vertices > 10 * len(self.text) + 1000:
                 raise self._error(f"claims {self.n_vertices} vertices, more than a file of its size describes", number)
             for vertex in range(1, self.n_vertices + 1):
                 self.listing.add_node(str(vertex))
+        elif part in _OTHER_NETWORKS:
+            raise self._error(
+                f"*{words[0]} begins a network of states or layers, as Infomap writes it, expected a plain one: its "
+                "*Vertices, and *Edges or *Arcs between them",
+                number,
+            )
         elif part not in (*_PAIRS, *_LISTS, "matrix", "network", *_PASSED_OVER):
             known = ", ".join(f"*{name}" for name in ("vertices", *_PAIRS, *_LISTS, "matrix"))
             raise self._error(f"{quote(line.encode(), 40)!r} begins an unknown part, expected one of {known}", number)
         return part
 
     def _name_vertex(self, fields: list[str], number: int) -> None:
-        place = self._end(fields[0], number)
+        place = self._end(fields[0], number, is_listed=True)
         if len(fields) > 1:
             self.listing.names["label"].of_node[self.listing.number_of[place]] = fields[1].strip('"')
 
@@ -93,9 +113,11 @@ class _Pajek:
             raise self._error(f"the value of a line is {quote(words[2].encode(), 40)!r}, expected a number", number)
 
     def _add_row(self, words: list[str], number: int) -> None:
+        """Add the arcs of a row of the matrix."""
         self.n_rows += 1
-        if len(words) != self.n_vertices or self.n_rows > self.n_vertices:
-            raise self._error(f"a row of {len(words)} numbers, expected {self.n_vertices} rows of as many", number)
+        n_vertices = self.n_vertices or 0
+        if len(words) != n_vertices or self.n_rows > n_vertices:
+            raise self._error(f"a row of {len(words)} numbers, expected {n_vertices} rows of as many", number)
         for column, word in enumerate(words, 1):
             value = as_number(word)
             if value is None:
@@ -103,10 +125,14 @@ class _Pajek:
             if value:
                 self._add_edge([str(self.n_rows), str(column), word], True, number)
 
-    def _end(self, word: str, number: int) -> str:
+    def _end(self, word: str, number: int, is_listed: bool = False) -> str:
         if word not in self.listing.number_of:
-            found = quote(word.encode(), 40)
-            raise self._error(f"{found!r} is no vertex, expected a number from 1 to {self.n_vertices}", number)
+            is_number = word.isascii() and word.isdigit() and len(word) <= _LONGEST_NUMBER
+            if not is_number or self.n_vertices or not (is_listed or self.n_vertices is None):
+                found = quote(word.encode(), 40)
+                last = self.n_vertices or "their number"
+                raise self._error(f"{found!r} is no vertex, expected a number from 1 to {last}", number)
+            self.listing.add_node(word)
         return word
 
     def _error(self, problem: str, number: int) -> GraphFormatError:

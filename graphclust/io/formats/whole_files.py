@@ -8,13 +8,12 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from graphclust.errors import GraphFormatError, GraphValidationError, ParameterError
+from graphclust.errors import GraphClustError, GraphFormatError, GraphValidationError, ParameterError
 from graphclust.io.edges import Edges, check_memory
 from graphclust.io.formats.array_files import name_failures
+from graphclust.io.formats.matrix_archive import edges_of_matrix
 from graphclust.io.tables import edges_of_table
-from graphclust.io.text.column_choice import Columns
-from graphclust.io.text.column_names import find_ends, weight_among
-from graphclust.io.weight_checks import refuse_impossible
+from graphclust.io.text.edge_lines import Reading
 
 WHOLE_FORMATS = ("npz", "parquet", "mat")
 
@@ -32,7 +31,7 @@ def whole_format(path: str | os.PathLike) -> str | None:
 
 
 def read_whole_file(
-    path: str | os.PathLike, format: str, weights: str, columns: Columns, memory_limit: int | None
+    path: str | os.PathLike, format: str, weights: str | None, reading: Reading, memory_limit: int | None
 ) -> tuple[Edges, int]:
     """The edges of such a file, and its bytes.
 
@@ -41,63 +40,55 @@ def read_whole_file(
     """
     name, n_bytes = os.fsdecode(path), os.path.getsize(path)
     if format == "parquet":
-        return _read_parquet(name, n_bytes, weights, columns, memory_limit), n_bytes
+        return _read_parquet(name, n_bytes, weights, reading, memory_limit), n_bytes
     return _read_matlab(name, n_bytes, weights, memory_limit), n_bytes
 
 
-def _read_parquet(path: str, n_bytes: int, weights: str, asked: Columns, memory_limit: int | None) -> Edges:
+class _ParquetTable:
+    """A Parquet file as a table whose columns are read when they are asked for."""
+
+    def __init__(self, path: str, memory_limit: int | None):
+        from pyarrow import parquet
+
+        self._path, self._read, self._columns = path, parquet.read_table, dict[str, Any]()
+        with name_failures(path, "is no Parquet file"):
+            n_rows = parquet.read_metadata(path).num_rows
+            self.columns = parquet.read_schema(path).names
+        check_memory(path, 1, n_rows, True, os.path.getsize(path), memory_limit)
+
+    def __getitem__(self, name: str) -> Any:
+        if name not in self._columns:
+            with name_failures(self._path, "is no Parquet file"):
+                self._columns[name] = self._read(self._path, columns=[name])[name]
+        return self._columns[name]
+
+
+def _read_parquet(path: str, n_bytes: int, weights: str | None, reading: Reading, memory_limit: int | None) -> Edges:
     """The edges of a Parquet file, of which only the columns of ends and weights are read."""
+    asked = reading.columns
     try:
-        from pyarrow import array, parquet
+        table = _ParquetTable(path, memory_limit)
     except ImportError:
         raise ImportError(f'{path} is a Parquet file, which pyarrow reads: pip install "graphclust[dask]"') from None
     if asked.header is not None:
         raise ParameterError(f"header={asked.header!r} is for text, and {path} is a Parquet file; leave it out")
-    with name_failures(path, "is no Parquet file"):
-        metadata = parquet.read_metadata(path)
-        names = parquet.read_schema(path).names
-    check_memory(path, 1, metadata.num_rows, True, n_bytes, memory_limit)
-    source, target, weight = _columns(names, asked, path)
-    weight = None if weights == "ignore" else weight
-    wanted = [name for name in (source, target, weight) if name is not None]
-    with name_failures(path, "is no Parquet file"):
-        table = parquet.read_table(path, columns=wanted)
-    if weights == "abs" and weight is not None:
-        sizes = array(np.abs(np.asarray(table[weight], np.float64)))
-        table = table.set_column(wanted.index(weight), weight, sizes)
-    edges = edges_of_table(table, source, target, weight)
-    edges.path = path
-    return edges
+    names = table.columns
+    source, target, weight = (
+        names[column] if isinstance(column, int) and column < len(names) else column for column in asked[:3]
+    )
+    try:
+        with name_failures(path, "holds no table of edges"):
+            return edges_of_table(
+                table, source, target, weight or "weight", bipartite=reading.bipartite, missing=reading.missing,
+                path=path, weights=weights,
+            )  # fmt: skip
+    except GraphClustError as problem:
+        if path not in str(problem):
+            problem.args = (f"{path}: {problem}",)
+        raise
 
 
-def _columns(names: list[str], asked: Columns, path: str) -> tuple[str, str, str | None]:
-    """The names of the columns for the ends and for the weights."""
-
-    def choose(argument: str) -> str | None:
-        column = getattr(asked, argument)
-        if isinstance(column, int) and 0 <= column < len(names):
-            return names[column]
-        if column is not None and column not in names:
-            raise ParameterError(f"{argument}={column!r} is no column of {path}, expected one of {names}")
-        return column
-
-    ends = choose("source"), choose("target")
-    if None in ends:
-        pairs = find_ends(names) or ([(0, 1)] if len(names) == 2 else [])
-        if len(pairs) != 1:
-            raise GraphFormatError(
-                f"has the columns {names}, of which no two are plainly the ends of an edge; name them by source= and "
-                "target=",
-                path,
-            )
-        found = names[pairs[0][0]], names[pairs[0][1]]
-        ends = ends[0] or found[0], ends[1] or found[1]
-    others = [name for name in names if name not in ends]
-    place, _ = weight_among(others)
-    return str(ends[0]), str(ends[1]), choose("weight") or (None if place is None else others[place])
-
-
-def _read_matlab(path: str, n_bytes: int, weights: str, memory_limit: int | None) -> Edges:
+def _read_matlab(path: str, n_bytes: int, weights: str | None, memory_limit: int | None) -> Edges:
     """The edges of the one square matrix of a MATLAB file."""
     from scipy import io
 
@@ -107,20 +98,14 @@ def _read_matlab(path: str, n_bytes: int, weights: str, memory_limit: int | None
     with name_failures(path, "holds no matrix of MATLAB"):
         for _, shape, _ in io.whosmat(path):
             check_memory(path, max(shape, default=1), 0, True, n_bytes, memory_limit)
-        variables = io.loadmat(path)
-        matrix = _matrix(variables, path)
-    entries = sparse.coo_array(matrix)
-    if entries.shape[0] != entries.shape[1] or entries.shape[0] == 0:
-        raise GraphValidationError(f"{path}: the matrix has shape {entries.shape}, expected a square one")
-    values = None
-    if weights != "ignore" and entries.dtype.kind in "iuf":
-        values = entries.data.astype(np.float64)
-        values = np.abs(values) if weights == "abs" else values
-        refuse_impossible(values, path)
-    row, column = entries.coords
-    edges = Edges(path, entries.shape[0], [(row.astype(np.int32), column.astype(np.int32), values)], symmetric="full")
-    edges.details["weighted"] = values is not None
-    return edges
+        matrix = _matrix(io.loadmat(path), path)
+        # SciPy cuts what is stored beyond the last column, where a whole file has zeros if anything.
+        stored = matrix.data.base if sparse.issparse(matrix) else None
+        if isinstance(stored, np.ndarray) and stored[len(matrix.data) :].any():
+            raise ValueError(f"its columns end at entry {len(matrix.data)}, but {len(stored)} are stored")
+    if len(matrix.shape) != 2 or matrix.shape[0] != matrix.shape[1] or matrix.shape[0] == 0:
+        raise GraphValidationError(f"{path}: the matrix has shape {matrix.shape}, expected a square one")
+    return edges_of_matrix(matrix, path, weights, "holds no matrix of MATLAB")
 
 
 def _matrix(variables: dict[str, Any], path: str) -> Any:

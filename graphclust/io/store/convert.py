@@ -29,16 +29,18 @@ from graphclust.errors import GraphFormatError, GraphValidationError, GraphWarni
 from graphclust.graph.container import NO_WEIGHTS, Graph
 from graphclust.graph.from_csr import check_degrees
 from graphclust.graph.matrices import remark_on_isolated
-from graphclust.io.edges import EdgeCounts, Edges, allowed_bytes, apply_policies, available_bytes
+from graphclust.io.columns import Column, as_columns
+from graphclust.io.container_limits import available_bytes
+from graphclust.io.edges import EdgeCounts, Edges, allowed_bytes, apply_policies
 from graphclust.io.formats.matrix_archive import is_matrix_archive
 from graphclust.io.formats.whole_files import whole_format
-from graphclust.io.load import FORMATS, ID_TYPE, check_format, load_graph, recognize
+from graphclust.io.load import ID_TYPE, MISSING, check_format, load_graph
+from graphclust.io.recognition import FORMATS, recognize
 from graphclust.io.store.partial_stores import LOCK, NOTES, forget, partial_folder
 from graphclust.io.store.spill_files import GrowingArray, GrowingFile, Notebook, append_parts, read_parts
 from graphclust.io.store.store import is_store, open_store, save_store
 from graphclust.io.store.store_files import check_store_target, no_room_named, publish, read_header, seal
 from graphclust.io.text.byte_source import Source, open_source
-from graphclust.io.text.column_choice import Column, as_columns
 from graphclust.io.text.edge_lines import MayBeMetis, ReadAgain, Reading
 from graphclust.io.text.edge_streams import ListStream, MatrixStream
 from graphclust.io.text.id_compaction import IdTable
@@ -60,11 +62,15 @@ def convert_to_store(
     format: str | None = None,
     symmetrize: str | None = "max",
     weights: str | None = None,
-    bipartite: bool = False,
+    bipartite: bool | None = None,
     source: Column = None,
     target: Column = None,
     weight: Column = None,
     header: bool | None = None,
+    missing: str = "error",
+    duplicates: str = "sum",
+    constraint: int | None = None,
+    encoding: str | None = None,
     max_bytes: int | None = None,
     memory_limit: int | None = None,
     overwrite: bool = False,
@@ -72,9 +78,9 @@ def convert_to_store(
 ) -> Graph:
     """Make a store of a graph file of any size, and open it; the graph is the one that `load_graph` makes.
 
-    path : a file, a store or a name as `load_graph` takes it, which also explains format, symmetrize, weights,
-        bipartite, source, target, weight, header and max_bytes. Edge lists with whole-number ids and Matrix Market
-        files are sorted on the disk; what is of another kind is loaded first.
+    path : a file, a store or a name as `load_graph` takes it, which also explains all arguments from format to
+        max_bytes. Edge lists with whole-number ids and Matrix Market files are sorted on the disk; what is of another
+        kind, or read with duplicates, constraint or encoding, is loaded first.
     store : the folder of the store, which appears when it is whole. Until then its parts are in `store`.partial, for
         which there has to be room: up to 24 bytes a line, 40 with weights, and the store. A conversion that was killed
         goes on from there when it is called again, a compressed file from its beginning; one that was stopped by Ctrl-C
@@ -109,8 +115,10 @@ def convert_to_store(
     name = check_store_target(store, overwrite)
     columns = as_columns(source, target, weight, header)
     options: dict[str, Any] = {"format": format, "symmetrize": symmetrize, "weights": weights}
-    options |= {"bipartite": bool(bipartite), **columns._asdict()}
-    reading = None if _is_loaded_first(path) else Reading(ID_TYPE.get(format or ""), columns, bool(bipartite))
+    options |= {"bipartite": bipartite, "missing": as_choice(missing, "missing", MISSING), **columns._asdict()}
+    others: dict[str, Any] = {"duplicates": duplicates, "constraint": constraint, "encoding": encoding}
+    is_loaded = _is_loaded_first(path) or any(value not in (None, "sum") for value in others.values())
+    reading = None if is_loaded else Reading(ID_TYPE.get(format or ""), columns, bipartite, missing=missing)
     while reading is not None:
         with open_source(path, max_bytes) as opened:
             stream = _stream(opened, format, weights, reading, limit)
@@ -142,7 +150,7 @@ def convert_to_store(
             warn_caller(f"{opened.path}: {'; '.join(repairs)}", GraphWarning)
         return open_store(name, verify="fast")
     limit = _limit_of_loading(path, limit)
-    graph = load_graph(path, **options, max_bytes=max_bytes, memory_limit=limit, progress=progress)
+    graph = load_graph(path, **options, **others, max_bytes=max_bytes, memory_limit=limit, progress=progress)
     return save_store(name, graph, overwrite=overwrite)
 
 
@@ -153,7 +161,7 @@ def _stream(
     recognized = format or recognize(source)
     check_format(recognized, reading, source)
     if recognized == "matrix_market":
-        return MatrixStream(source, weights or "file", reading.bipartite, limit)
+        return MatrixStream(source, weights or "file", bool(reading.bipartite), limit)
     stream = ListStream(source, weights, reading) if recognized in ("snap", "csv") else None
     return stream if stream is not None and stream.fits else None
 

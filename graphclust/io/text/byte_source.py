@@ -1,10 +1,13 @@
 """The bytes of a file, decompressed on the way and in bounded blocks of whole lines, whatever the file may claim."""
 
 import bz2
+import codecs
 import gzip
 import io
 import os
+import re
 import stat
+import zipfile
 import zlib
 from collections.abc import Iterator
 from typing import IO, Any
@@ -19,6 +22,17 @@ HEAD = 1 << 18  # bytes that decide what a file is
 LONGEST_LINE = 64 << 20
 BOMB_SIZE, BOMB_RATIO = 64 << 20, 200  # text never shrinks 200-fold
 
+# Lines above the data, in any format, and comments of XML.
+_COMMENTS = re.compile(
+    rb"(?:\xef\xbb\xbf)?(?:\s++|[#%][^\n]*+|c(?=\s|\Z)[^\n]*+|/\*[^\n]*+|<\?.*?\?>|<!--.*?(?:-->|\Z))*+(?:/|<[!-]*+)?+",
+    re.DOTALL,
+)
+_ARCHIVES = {
+    b"PK\x03\x04": "a zip archive", b"\xfd7zXZ": "an xz archive", b"(\xb5/\xfd": "a zstd archive",
+    b"7z\xbc\xaf": "a 7z archive",
+}  # fmt: skip
+_WORKBOOK, _SHEETS = b"\xd0\xcf\x11\xe0", ("xl/workbook.xml", "content.xml")  # Excel's old file; members of new ones
+
 _BROKEN = (EOFError, gzip.BadGzipFile, zlib.error, OSError, ValueError)
 
 
@@ -31,6 +45,7 @@ class Source:
     ):  # fmt: skip
         self.path = path
         self.compression = compression
+        self.encoding: str | None = None
         self._stream, self._raw, self._max_bytes = stream, raw, max_bytes
         self._raw_size = os.fstat(raw.fileno()).st_size
         self._size = self._raw_size if size is None and compression is None else size
@@ -61,9 +76,13 @@ class Source:
         return self._n_read
 
     def head(self) -> bytes:
-        """The first bytes; they will be read again."""
-        while len(self._ahead) < HEAD and (more := self._next(HEAD - len(self._ahead))):
+        """The first bytes, with some that are no comments if there are any; they will be read again."""
+        size = HEAD - len(self._ahead)
+        while size > 0 and (more := self._next(size)):
             self._ahead += more
+            size = HEAD - len(self._ahead)
+            if size <= 0 and len(self._ahead) < LONGEST_LINE and _COMMENTS.fullmatch(self._ahead):
+                size = len(self._ahead)
         return self._ahead
 
     def read(self, size: int = -1) -> bytes:
@@ -119,6 +138,8 @@ class Source:
         try:
             found = read(what)
         except _BROKEN as problem:
+            if isinstance(problem, UnicodeDecodeError):
+                raise GraphFormatError(f"is no text in {self.encoding}: {problem.reason}", self.path) from None
             if self.compression is None:
                 raise
             raise GraphFormatError(
@@ -151,10 +172,34 @@ def _end_of_last_line(text: np.ndarray) -> int:
     return 0
 
 
-def open_source(path: str | os.PathLike, max_bytes: int | None = None) -> Source:
+class _Transcoded(io.RawIOBase):
+    """A stream of text in another encoding as UTF-8."""
+
+    def __init__(self, stream: Any, encoding: str):
+        self._stream, self._decode = stream, codecs.getincrementaldecoder(encoding)().decode
+        self._ahead = b""
+
+    def readable(self) -> bool:
+        """As io.BufferedReader asks."""
+        return True
+
+    def readinto(self, view: Any) -> int:
+        """Fill the view as far as there is text."""
+        while not self._ahead:
+            block = self._stream.read(HEAD)
+            self._ahead = self._decode(block, final=not block).encode()
+            if not block:
+                break
+        taken, self._ahead = self._ahead[: len(view)], self._ahead[len(view) :]
+        view[: len(taken)] = taken
+        return len(taken)
+
+
+def open_source(path: str | os.PathLike, max_bytes: int | None = None, encoding: str | None = None) -> Source:
     """Open a regular file for reading, decompressing gzip and bzip2, which are known by their first bytes.
 
     max_bytes : refuse to decompress more than this; None stops only where more than 64 MiB came out at 200 to one.
+    encoding : of the text, None for UTF-8.
 
     Raises FileNotFoundError, IsADirectoryError, PermissionError as the system does; GraphFormatError for what is
     neither a regular file nor one of these compressions; ResourceLimitError past the limits.
@@ -177,8 +222,24 @@ def open_source(path: str | os.PathLike, max_bytes: int | None = None) -> Source
         compression, stream = "gzip", gzip.GzipFile(fileobj=raw, mode="rb")
     elif magic.startswith(b"BZh"):
         compression, stream = "bzip2", bz2.BZ2File(raw)
-    for start, kind in ((b"PK\x03\x04", "zip"), (b"\xfd7zXZ", "xz"), (b"(\xb5/\xfd", "zstd"), (b"7z\xbc\xaf", "7z")):
-        if magic.startswith(start):
-            raw.close()
-            raise GraphFormatError(f"is a {kind} archive, expected plain text, gzip, bzip2 or tar.gz; unpack it", name)
-    return Source(stream, name, compression, raw, max_bytes)
+    what = next((what for start, what in _ARCHIVES.items() if magic.startswith(start)), None)
+    if what is not None or magic.startswith(_WORKBOOK):
+        is_workbook = what is None or (what == "a zip archive" and _has_sheets(name))
+        raw.close()
+        if is_workbook:
+            raise GraphFormatError("is a workbook of a spreadsheet program; save its sheet of edges as CSV", name)
+        raise GraphFormatError(f"is {what}, expected plain text, gzip, bzip2 or tar.gz; unpack it", name)
+    if encoding is not None:
+        stream = io.BufferedReader(_Transcoded(stream, encoding), HEAD)
+    source = Source(stream, name, compression, raw, max_bytes)
+    source.encoding = encoding
+    return source
+
+
+def _has_sheets(path: str) -> bool:
+    """Whether a zip archive is a workbook."""
+    try:
+        with zipfile.ZipFile(path) as archive:
+            return not set(_SHEETS).isdisjoint(archive.namelist())
+    except zipfile.BadZipFile:
+        return False

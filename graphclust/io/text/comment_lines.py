@@ -4,10 +4,10 @@ import re
 from typing import TYPE_CHECKING
 
 from graphclust.errors import amount
-from graphclust.io.text.column_names import is_number, name_both_ends, plain_name
+from graphclust.io.columns import ends_by_name, is_number
 
 if TYPE_CHECKING:
-    from graphclust.io.text.edge_list_layout import Layout
+    from graphclust.io.text.layout import Layout
 
 COMMENTS = (b"#", b"%")
 _NAME = re.compile(r"[#%][^\s#%]")
@@ -26,7 +26,7 @@ def has_shape(fields: list[str], n_columns: int, weight: int | None) -> bool:
 
 def names_of_columns(fields: list[str]) -> bool:
     """Whether a comment names the columns below it, as in `#source,target`."""
-    return name_both_ends([plain_name(field.lstrip("#% ")) for field in fields])
+    return ends_by_name([field.lstrip("#% ") for field in fields]) is not None
 
 
 class Doubts:

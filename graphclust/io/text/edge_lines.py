@@ -6,10 +6,10 @@ from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 from graphclust.errors import GraphFormatError, GraphValidationError
+from graphclust.io.columns import Columns
 from graphclust.io.text.attribute_lines import AttributeLines, has_attributes
 from graphclust.io.text.byte_source import HEAD, Source
-from graphclust.io.text.column_choice import Columns
-from graphclust.io.text.edge_list_layout import Layout, data_lines, layout_of
+from graphclust.io.text.layout import Layout, data_lines, layout_of
 from graphclust.io.text.lines import quote
 from graphclust.progress import Progress
 
@@ -22,15 +22,20 @@ class Reading:
     """How to read an edge list.
 
     text_ids : True reads ids as text, False demands whole numbers, None lets the file decide. columns : those that the
-    caller names. bipartite : ids of the two columns are different nodes. counted : the first line of data counts the
-    nodes and the edges. quoted : fields may be in quotes, which are read line by line.
+    caller names. bipartite : ids of the two columns are different nodes; None where the caller does not say. counted :
+    the first line of data counts the nodes and the edges. quoted : fields may be in quotes, which are read row by row.
+    missing, duplicates, constraint, encoding : see `load_graph`.
     """
 
     text_ids: bool | None = None
     columns: Columns = field(default_factory=Columns)
-    bipartite: bool = False
+    bipartite: bool | None = None
     counted: bool = False
     quoted: bool = False
+    missing: str = "error"
+    duplicates: str = "sum"
+    constraint: int | None = None
+    encoding: str | None = None
 
 
 class ReadAgain(Exception):
@@ -56,7 +61,7 @@ class EdgeLines:
         self.n_lines = 0
         self.attributes: AttributeLines | None = None
         head, columns = self.head, reading.columns
-        self.first = data_lines(head, 1)[0] if reading.counted else b""
+        self.first = data_lines(head, 1)[0].strip() if reading.counted else b""
         if reading.counted:
             rows = head.removeprefix(_BOM).split(b"\n")
             rows[[row.strip() for row in rows].index(self.first)] = b""
@@ -67,7 +72,7 @@ class EdgeLines:
             head = AttributeLines(source.path, weight).rewrite(head[: head.rfind(b"\n") + 1] or head, 0)
             columns = columns._replace(weight=2)
         layout = layout_of(head, source.path, weights, reading.text_ids, columns)
-        self.layout = replace(layout, bipartite=layout.bipartite or reading.bipartite)
+        self.layout = replace(layout, bipartite=layout.bipartite or bool(reading.bipartite))
 
     def blocks(self, progress: Progress) -> Iterator[tuple[memoryview, int]]:
         """Blocks of lines to be read, with the bytes that each is in the file."""
@@ -88,12 +93,6 @@ class EdgeLines:
     def repairs(self, n_rows: int) -> list[str]:
         """What is worth a warning."""
         said = [self.layout.note] if self.layout.note else []
-        if self.layout.two_kinds and not self.layout.bipartite:
-            one, other = self.layout.names
-            said.append(
-                f"columns {one!r} and {other!r} may name two kinds of nodes, and an id in both is one node; if it is "
-                "two, pass bipartite=True"
-            )
         if self.reading.counted:
             said.append(f"its first line, {quote(self.first)!r}, was read as the numbers of nodes and edges")
         announced = _ANNOUNCED.search(self.head)
@@ -150,24 +149,37 @@ def judge_first_line(sample: Sample, layout: Layout, reading: Reading, path: str
     """What is to be said of a first line that may count nodes and edges.
 
     Raises ReadAgain where it plainly counts them, MayBeMetis, and GraphFormatError for a line `n n entries`, followed
-    by so many entries within 1..n: a Matrix Market file that lost its banner.
+    by so many entries within 1..n, a Matrix Market file that lost its banner; and where it is as likely to count them
+    as to be an edge: one of its numbers is that of the lines below, and no other line has the larger one.
     """
     n, m, weight, n_rows, low, high = sample
-    if n_rows < 2 or reading.counted or layout.bipartite:
+    n_below = n_rows - 1
+    if n_rows < 2 or reading.counted or layout.bipartite or layout.has_header or reading.columns.header is False:
         return ""
-    if n == m and weight == n_rows - 1 and low >= 1 and high <= n:
+    if n == m and weight == n_below and low >= 1 and high <= n:
         raise GraphFormatError(
-            f"its first line {n} {n} {n_rows - 1} is the size line of a Matrix Market file, but the banner "
+            f"its first line {n} {n} {n_below} is the size line of a Matrix Market file, but the banner "
             "%%MatrixMarket is missing; put it back as the first line",
             path,
             1,
         )
-    if reading.text_ids is None and layout.is_plain and n == m == n_rows - 1 and low >= 1 and high <= n:
+    if reading.text_ids is None and layout.is_plain and n == m == n_below and low >= 1 and high <= n:
         raise MayBeMetis
-    if layout.n_columns != 2 or layout.has_header or m != n_rows - 1 or n < 2:
-        return ""
-    if (low >= 1 and high == n) or (low == 0 and high == n - 1):
-        if m > n:  # no other edge has a node m
-            raise ReadAgain(replace(reading, counted=True))
+    is_whole_range = (low >= 1 and high == n) or (low == 0 and high == n - 1)
+    if layout.n_columns == 2 and m == n_below and is_whole_range and m > n >= 2:  # no other edge has a node m
+        raise ReadAgain(replace(reading, counted=True))
+    # Of edges, or of those in two directions; the other number counts nodes if no line has more.
+    is_count = any(
+        count in (n_below, n_below / 2) and nodes >= high + (low == 0) and nodes >= 2
+        for count, nodes in ((m, n), (n, m))
+    )
+    if is_count and (max(n, m) > high or n == m):
+        raise GraphFormatError(
+            f"its first line, {n} {m}, may count nodes and edges, as {n_below} lines follow, or be an edge; pass "
+            "header=True to leave it out, header=False to read it as an edge",
+            path,
+            1,
+        )
+    if layout.n_columns == 2 and m == n_below and is_whole_range and n >= 2:
         return f"its first line, {n} {m}, was read as an edge; if it counts nodes and edges, take it out"
     return ""

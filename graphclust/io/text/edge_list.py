@@ -5,7 +5,6 @@ numbered as they appear.
 """
 
 import contextlib
-import csv
 import re
 from collections.abc import Callable
 from dataclasses import replace
@@ -15,26 +14,30 @@ import numpy as np
 
 from graphclust.compiled.runtime.blocks import run_in_blocks
 from graphclust.compiled.text import number_lines
-from graphclust.errors import GraphFormatError
-from graphclust.io.edges import Edges
+from graphclust.errors import GraphFormatError, GraphValidationError, amount
+from graphclust.io.columns import may_overlap, refuse_overlap
+from graphclust.io.edges import Edges, keep_kinds_apart
 from graphclust.io.text.byte_source import Source
 from graphclust.io.text.comment_lines import COMMENTS, Doubts, has_shape, is_row
 from graphclust.io.text.edge_lines import EdgeLines, ReadAgain, Reading, Sample, judge_first_line
-from graphclust.io.text.edge_list_layout import Layout, split
 from graphclust.io.text.id_compaction import renumber_sparse
+from graphclust.io.text.layout import Layout, with_point
 from graphclust.io.text.lines import NegativeOrInfinite, line_boundaries, quote
+from graphclust.io.text.records import MISSING, OpenQuote, is_quoted, split
 from graphclust.progress import Progress
 
+_EXPONENT = re.compile(r"\d{1,15}(?:\.\d{0,15})?[eE]\+?\d{1,2}")
+_NO_COMMENT = b"#N/A"  # as Excel writes a missing value
 MOST_LONE_ROWS = 0.05  # of all rows may share no id with another, where the first does not and is taken for names
 
 
 def read_edge_list(source: Source, weights: str | None, progress: Progress, reading: Reading | None = None) -> Edges:
     """The edges of a list `source target [weight]`, separated by white space, tabs, commas or semicolons.
 
-    Lines that start with # or % are comments, unless a name follows the mark at once in a table of names that has a
-    header or a delimiter, and the columns are those of a row. A first line of names is a header; it may name more
-    columns, of which source, target and weight are used. Without a header, two columns are expected, or three with the
-    weight last. The lines of NetworkX, which end with a dict of attributes, have its weight.
+    Fields may be in quotes, and then hold delimiters and line ends. Lines that start with # or % are comments, unless a
+    name follows the mark at once in a table of names that has a header or a delimiter, and the columns are those of a
+    row. A first line of names is a header. `graphclust.io.columns` says which columns are read. The lines of NetworkX,
+    which end with a dict of attributes, have its weight.
 
     Raises GraphFormatError with the line for lines of another number of columns, ids that are no whole numbers where
     the first ones are, and weights that are no numbers; GraphValidationError for negative or non-finite weights, for
@@ -51,17 +54,19 @@ def read_edge_list(source: Source, weights: str | None, progress: Progress, read
         parts, n_lines = read_block(block, lines.n_lines, unfit, source.path)
         chunks += [part for part in parts if len(part[0])]
         lines.n_lines += n_lines
+    read_block.complain(source.path)
     if not chunks:
         raise lines.no_edges()
     unfit.complain()
     n_rows = sum(len(part[0]) for part in chunks)
     said = ""
-    if not as_text and n_rows - 1 in (chunks[0][1][0], *(() if chunks[0][2] is None else chunks[0][2][:1])):
+    first = {float(column[0]) for column in chunks[0] if column is not None}
+    if not as_text and not first.isdisjoint((n_rows - 1, (n_rows - 1) / 2)):
         said = judge_first_line(_sample(chunks, n_rows), layout, reading, source.path)
     lines.check_counts(n_rows)
     edges = read_block.to_edges(chunks, source.path)
     edges.symmetric = "list"
-    edges.details["weighted"] = layout.weight is not None and weights != "ignore"
+    edges.details |= {"weighted": layout.weight is not None and weights != "ignore", "is_table": layout.is_table}
     edges.remarks += lines.remarks()
     edges.repairs = [*lines.repairs(n_rows), *edges.repairs, *filter(None, [said, read_block.doubts.sentence()])]
     return edges
@@ -101,7 +106,11 @@ class NumberReader:
             if code != number_lines.FINE:
                 self._explain(bytes(block), code, position, line, path)
         if self.layout.delimiter is not None:
-            self.doubts.look_at(bytes(block), line)
+            content = bytes(block)
+            goes_on = b'"' in content and any(row.count(b'"') % 2 for row in content.split(b"\n"))
+            if goes_on or content.startswith(_NO_COMMENT) or b"\n" + _NO_COMMENT in content:
+                self._read_quotes()
+            self.doubts.look_at(content, line)
         chunks = []
         for sources, targets, weights, hard, largest, *_ in pieces:
             self.largest = max(self.largest, largest)
@@ -139,7 +148,7 @@ class NumberReader:
     def _weight_at(self, block: memoryview, position: int, line: int, path: str) -> float:
         found = self.field.match(block, position)
         assert found is not None
-        if b'"' in found[0]:
+        if b'"' in found[0] or (self.layout.delimiter == ";" and b"," in found[0]):
             self._read_quotes()
         return _weight(found[0], path, lambda: line + bytes(block[:position]).count(b"\n") + 1)
 
@@ -152,6 +161,8 @@ class NumberReader:
         are_ids = all(end.isascii() and end.isdigit() for end in ends)
         if b'"' in row and are_ids and not any(b'"%b"' % end.encode() in row for end in ends):
             self._read_quotes()
+        if not MISSING.isdisjoint(ends) and code == number_lines.BAD_NODE:
+            self._read_quotes()  # which counts such rows
         if code in (number_lines.TOO_FEW, number_lines.TOO_MANY):
             raise GraphFormatError(
                 f"{text!r} has {'fewer' if code == number_lines.TOO_FEW else 'more'} columns than the first edge, {n}; "
@@ -175,22 +186,26 @@ class NumberReader:
             line,
         )
 
+    def complain(self, path: str) -> None:
+        """Nothing is left to complain of at the end: the loop stops where a line is no edge."""
+
     def _read_quotes(self) -> None:
-        """Quotes, which may hold delimiters, are read line by line."""
-        if self.layout.delimiter is not None:
-            raise ReadAgain(replace(self.reading, quoted=True))
+        """Quotes, which may hold delimiters, are read row by row."""
+        raise ReadAgain(replace(self.reading, quoted=True))
 
     def _ends(self, row: bytes) -> list[str]:
-        with contextlib.suppress(csv.Error, IndexError):
+        with contextlib.suppress(ValueError, IndexError):
             fields = split(row.decode("utf-8", "replace"), self.layout.delimiter)
-            return [fields[self.layout.source].strip(), fields[self.layout.target].strip()]
-        return [""]
+            return [fields[self.layout.source], fields[self.layout.target]]
+        return [" "]
 
     def to_edges(self, chunks: list, path: str) -> Edges:
         """Renumber ids in increasing order; `nodes` holds the ids unless they are 0..n-1 already."""
         if self.layout.bipartite:
             sides = [renumber_sparse(chunks, (column,)) for column in (0, 1)]
-            return _bipartite(path, chunks, [ids.tolist() for ids in sides], self.layout)
+            return keep_kinds_apart(path, chunks, [ids.tolist() for ids in sides], self.layout.names)
+        if self.reading.bipartite is None and not may_overlap(*self.layout.names):
+            refuse_overlap(self.layout.names, _shared(chunks).tolist(), path)
         if self.largest < max(2 * sum(len(u) for u, _, _ in chunks), 1 << 20):
             return Edges(path, self.largest + 1, chunks, gaps=True)
         ids = renumber_sparse(chunks)
@@ -205,6 +220,11 @@ class _TextReader:
         first: dict[str, int] = {}
         self.number_of = (first, {} if layout.bipartite else first)
         self.doubts = Doubts(layout)
+        self.begun: list[bytes] = []  # lines of a row that a quote goes on from
+        self.start = self.n_quotes = 0  # the first of these lines, and the quotes in them
+        self.row = ""  # its text
+        self.n_missing, self.first_missing = 0, ""
+        self.decimals: dict[str, str] = {}  # the first weight with each decimal mark
 
     def __call__(self, block: memoryview, line: int, unfit: NegativeOrInfinite, path: str) -> tuple[list, int]:
         """Read a block of whole lines into edges; returns its parts and how many lines it has."""
@@ -215,19 +235,24 @@ class _TextReader:
         rows = bytes(block).split(b"\n")
         white_space = b" \r" if layout.delimiter == "\t" else b" \t\r"
         numbers = ((layout.source, self.number_of[0], sources), (layout.target, self.number_of[1], targets))
-        for row in rows:
-            line += 1
-            row = row.strip(white_space)
-            if not row or row.isspace() or (row.startswith(COMMENTS) and not self._is_row(row, line)):
+        for number, row in enumerate(rows[:-1], line + 1):
+            if self.begun:
+                fields = self._go_on(row, path)
+            else:
+                row, self.start = row.strip(white_space), number
+                if not row or row.isspace():
+                    continue
+                if row.startswith(COMMENTS) and not (row.startswith(_NO_COMMENT) or self._is_row(row, number)):
+                    continue
+                fields = self._fields(row, path)
+            if fields is None or self._is_missing(fields):
                 continue
-            fields = self._fields(row, path, line)
             for column, number_of, ends in numbers:
-                end = fields[column]
-                if not end:
-                    raise GraphFormatError(f"{quote(row)!r} has an empty node id, expected a name", path, line)
-                ends.append(number_of.setdefault(end, len(number_of)))
+                if not fields[column]:
+                    raise GraphFormatError(f"{quote(row)!r} has an empty node id, expected a name", path, self.start)
+                ends.append(number_of.setdefault(fields[column], len(number_of)))
             if layout.weight is not None:
-                weights.append(_weight(fields[layout.weight].encode(), path, lambda: line))  # noqa: B023
+                weights.append(self._weight(fields[layout.weight], path))
         edges = np.array(sources, np.int32), np.array(targets, np.int32)
         if layout.weight is None:
             return [(*edges, None)], len(rows) - 1
@@ -237,12 +262,42 @@ class _TextReader:
         )
         return [(*edges, values)], len(rows) - 1
 
+    def _is_missing(self, fields: list[str]) -> bool:
+        """Whether a row lacks an id, which is counted; in quotes, and with missing="keep", such a word is a name."""
+        ends = fields[self.layout.source], fields[self.layout.target]
+        words = [end for end in ends if end in MISSING and not (end and is_quoted(end, self.row))]
+        if not words or self.reading.missing == "keep":
+            return False
+        self.n_missing += 1
+        self.first_missing = self.first_missing or f"{words[0]!r} in line {self.start}"
+        return True
+
+    def _weight(self, field: str, path: str) -> float:
+        text = with_point(field, self.layout.delimiter)
+        if self.layout.delimiter == ";" and "." in text:
+            self.decimals.setdefault("." if text == field else ",", field)
+        return _weight(text.encode(), path, lambda: self.start)
+
+    def complain(self, path: str) -> None:
+        """Raise for a quote that does not end, for missing ids, and for weights with two decimal marks."""
+        if self.begun:
+            raise GraphFormatError(
+                f"{quote(self.begun[0])!r} is no row of a table (a quote does not end)", path, self.start
+            )
+        if self.n_missing and self.reading.missing == "error":
+            raise GraphValidationError(
+                f"{path}: {amount(self.n_missing, 'row lacks', 'rows lack')} an id, the first {self.first_missing}; "
+                'expected two in each: missing="drop" leaves these rows out, missing="keep" takes such words for names'
+            )
+        if len(self.decimals) > 1:
+            raise GraphFormatError(f"weights have two decimal marks: {' and '.join(self.decimals.values())}", path)
+
     def _is_row(self, row: bytes, line: int) -> bool:
         """Whether a line that starts with # or % is a row after all; where it may be one it is counted."""
         layout, words = self.layout, row.decode("utf-8", "replace")
         try:
             fields = split(words, layout.delimiter)
-        except csv.Error:
+        except ValueError:
             return False
         named = is_row(words)
         if not (named or layout.delimiter) or not has_shape(fields, layout.n_columns, layout.weight):
@@ -252,19 +307,39 @@ class _TextReader:
             return False
         return True
 
-    def _fields(self, row: bytes, path: str, line: int) -> list[str]:
-        """The fields of a row as text; GraphFormatError for another number of them than the first line has."""
+    def _go_on(self, row: bytes, path: str) -> list[str] | None:
+        """The fields of the rows that were begun with this line, None where a quote goes on from here too."""
+        self.begun.append(row)
+        self.n_quotes += row.count(b'"')
+        if self.n_quotes % 2:  # as long as a field is open
+            return None
+        begun, self.begun = self.begun, []
+        return self._fields(b"\n".join(begun).rstrip(b" \r"), path)
+
+    def _fields(self, row: bytes, path: str) -> list[str] | None:
+        """The fields of a row as text, None where a quote goes on in the next line.
+
+        Raises GraphFormatError for another number of them than the first line has.
+        """
         try:
-            fields = split(row.decode("utf-8"), self.layout.delimiter)
+            self.row = row.decode("utf-8")
+            fields = split(self.row, self.layout.delimiter)
         except UnicodeDecodeError:
-            raise GraphFormatError(f"{quote(row)!r} is not UTF-8; save the file as UTF-8", path, line) from None
-        except (csv.Error, StopIteration) as problem:
-            raise GraphFormatError(f"{quote(row)!r} is no row of a table ({problem})", path, line) from None
+            raise GraphFormatError(
+                f"{quote(row)!r} is not UTF-8; save the file as UTF-8, or name its encoding, as in encoding='cp1252'",
+                path,
+                self.start,
+            ) from None
+        except OpenQuote:
+            self.begun, self.n_quotes = [row], row.count(b'"')
+            return None
+        except ValueError as problem:
+            raise GraphFormatError(f"{quote(row)!r} is no row of a table ({problem})", path, self.start) from None
         if len(fields) != self.layout.n_columns:
             raise GraphFormatError(
                 f"{quote(row)!r} has {len(fields)} columns, expected {self.layout.n_columns} as in the first line",
                 path,
-                line,
+                self.start,
             )
         return fields
 
@@ -288,11 +363,17 @@ class _TextReader:
                 for sources, targets, _ in chunks:
                     sources -= n_dropped
                     targets -= n_dropped
+        for side in names:
+            _refuse_two_spellings(side, path)
+        if self.n_missing:
+            said.append(f"{amount(self.n_missing, 'row')} without an id left out, the first {self.first_missing}")
+        if self.reading.bipartite is None and not self.layout.bipartite and not may_overlap(*self.layout.names):
+            refuse_overlap(self.layout.names, [names[0][node] for node in _shared(chunks)], path)
         nodes: list[list] = names
         if not self.layout.text_ids:
             nodes = self._as_numbers(chunks, names, path)
         if self.layout.bipartite:
-            edges = _bipartite(path, chunks, nodes, self.layout)
+            edges = keep_kinds_apart(path, chunks, nodes, self.layout.names)
         else:
             in_order = nodes[0] == list(range(len(nodes[0])))
             edges = Edges(path, len(nodes[0]), chunks, nodes=None if in_order else nodes[0])
@@ -317,6 +398,25 @@ class _TextReader:
         return [np.sort(side).tolist() for side in numbers]
 
 
+def _shared(chunks: list) -> np.ndarray:
+    """The nodes that are both the source of an edge and the target of one."""
+    sources, targets = (np.unique(np.concatenate([part[side] for part in chunks])) for side in (0, 1))
+    return np.intersect1d(sources, targets, assume_unique=True)
+
+
+def _refuse_two_spellings(names: list[str], path: str) -> None:
+    """Refuse a whole number that is one id as 100000 and another as 1e+05, which is how R writes it."""
+    short = [name for name in names if _EXPONENT.fullmatch(name)]
+    known = set(names) if short else set()
+    for name in short:
+        if (whole := f"{float(name):.0f}") in known:
+            raise GraphFormatError(
+                f"the ids {name!r} and {whole!r} are one number, expected one spelling; in R options(scipen=99) writes "
+                "all digits",
+                path,
+            )
+
+
 def _lone_rows(chunks: list, n_names: list[int], bipartite: bool) -> np.ndarray:
     """Of each row, whether neither of its ends has another."""
     ends = [np.concatenate([part[side] for part in chunks]) for side in (0, 1)]
@@ -324,21 +424,6 @@ def _lone_rows(chunks: list, n_names: list[int], bipartite: bool) -> np.ndarray:
     if not bipartite:
         counts = [counts[0] + counts[1]] * 2
     return (counts[0][ends[0]] == 1) & (counts[1][ends[1]] == 1)
-
-
-def _bipartite(path: str, chunks: list, names: list[list], layout: Layout) -> Edges:
-    """The edges of two kinds of nodes, those of the sources first; a name on both sides gets that of its column."""
-    n_sources = len(names[0])
-    for _, targets, _ in chunks:
-        targets += n_sources
-    if not set(names[0]).isdisjoint(names[1]):
-        names = [[f"{column}:{name}" for name in side] for column, side in zip(layout.names, names, strict=True)]
-    nodes = names[0] + names[1]
-    one, other = layout.names
-    remark = (
-        f"bipartite: the nodes of {one!r} are 0 to {n_sources - 1}, those of {other!r} {n_sources} to {len(nodes) - 1}"
-    )
-    return Edges(path, len(nodes), chunks, nodes=nodes, remarks=[remark])
 
 
 def _is_padded(end: str) -> bool:
@@ -353,4 +438,8 @@ def _weight(field: bytes, path: str, line: Callable[[], int]) -> float:
         return float(field)
     except ValueError:
         expected = "a number with a decimal point" if b"," in field else "a number"
-        raise GraphFormatError(f"the weight is {quote(field.strip())!r}, expected {expected}", path, line()) from None
+        raise GraphFormatError(
+            f"the weight is {quote(field.strip())!r}, expected {expected}; weights='ignore' counts each edge 1",
+            path,
+            line(),
+        ) from None

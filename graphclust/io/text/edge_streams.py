@@ -93,7 +93,7 @@ class MatrixStream:
                 yield block
 
         blocks = count_bytes(source.line_blocks(progress))
-        self.header, rest, line = read_header(source, blocks, NO_LIMIT, self.bipartite)
+        self.header, rest, line = read_header(source, blocks, NO_LIMIT, self.bipartite, self.weights)
         self._check_nodes()
         if facts["offset"]:
             source.skip_to(facts["offset"])

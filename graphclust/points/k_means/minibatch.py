@@ -93,6 +93,16 @@ class MiniBatch:
             self.centroids = np.vstack([self.centroids, points.rows(np.array([drawn]))])
             self.counts = np.append(self.counts, 0.0)
 
+    def occupy(self, points: Points, weights: np.ndarray, k: int) -> None:
+        """Replace centroids that no point is nearest to, until k have some or each point lies on a centroid."""
+        for _ in range(k):
+            labels = assign_once(points, np.ascontiguousarray(self.centroids, dtype=points.dtype))
+            occupied = np.bincount(labels, weights, minlength=len(self.centroids)) > 0.0
+            self.centroids, self.counts = self.centroids[occupied], self.counts[occupied]
+            if len(self.centroids) == k:
+                break
+            self.add_centroids(points, weights, k)
+
     def _move_starved(self, points: Points, costs: np.ndarray) -> None:
         least = self.starved * self.counts.mean()
         starved = np.flatnonzero(self.counts < least)[: np.count_nonzero(costs)]
@@ -109,7 +119,7 @@ def minibatch_kmeans(
     sample_weight: npt.ArrayLike | None = None,
     init: Any = "k-means++",
     batch_size: int = 1024,
-    rate: str = "count",
+    rate: str = "sqrt",
     starved: float = 0.01,
     max_iter: int = 1000,
     tol: float = 0.0,
@@ -146,7 +156,7 @@ def minibatch_kmeans(
     points = as_points_to_cluster(X)
     k = as_cluster_count(k, points.n)
     weights = as_point_weights(sample_weight, points)
-    batch_size = as_whole_number(batch_size, "batch_size", at_least=1)
+    batch_size = as_whole_number(batch_size, "batch_size", at_least=1, at_most=2**31 - 1)
     max_iter = as_whole_number(max_iter, "max_iter", at_least=1)
     tol = as_number(tol, "tol", at_least=0.0)
     patience = max_iter if patience is None else as_whole_number(patience, "patience", at_least=1)
@@ -181,6 +191,7 @@ def minibatch_kmeans(
             progress.step(len(history), max_iter)
             if before is not None and ((model.centroids - before) ** 2).sum() <= least:
                 break
+    model.occupy(points, weights, k)
     result = so_far()
     warn_if_fewer(len(result.centroids), k)
     return result

@@ -26,7 +26,7 @@ from graphclust.compiled.points.tiled_assignment import assign_in_tiles
 from graphclust.compiled.runtime.blocks import row_blocks
 from graphclust.errors import GraphValidationError, ParameterError
 from graphclust.float_scaling import largest_size, times_power_of_two
-from graphclust.graph.matrices import as_checked_csr
+from graphclust.graph.matrices import as_checked_csr, plain
 
 # Work below which a second thread costs more than it saves, and above which a block would run for too long.
 _SMALL_WORK = 1 << 19
@@ -48,10 +48,9 @@ class DensePoints:
     approach_loop: Callable[..., None] = staticmethod(approach)
 
     def __init__(self, values: np.ndarray):
-        self.values = values
+        self.values = self.data = plain(values)  # as the loops take it
         self.n, self.d = values.shape
         self.dtype = values.dtype
-        self.data = values  # as the loops take it
         self.work = self.d
         self.rounding = (self.d + 16) * float(np.finfo(self.dtype).eps) + 1e-6
         # Whether a row has features enough for several threads to share them.
@@ -125,9 +124,9 @@ class SparsePoints:
     def __init__(self, matrix: Any):
         self.n, self.d = matrix.shape
         self.dtype = matrix.dtype
-        self.indptr = matrix.indptr.astype(np.int64, copy=False)
-        self.indices = matrix.indices.astype(np.int32, copy=False)
-        self.values = matrix.data
+        self.indptr = plain(matrix.indptr.astype(np.int64, copy=False))
+        self.indices = plain(matrix.indices.astype(np.int32, copy=False))
+        self.values = plain(matrix.data)
         self.matrix = matrix
         self.sq_norms = np.zeros(self.n)
         filled = np.flatnonzero(np.diff(self.indptr))

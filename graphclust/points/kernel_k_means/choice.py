@@ -77,9 +77,9 @@ def point_weights(kernel: Kernel, sample_weight: Any) -> np.ndarray:
         return kernel.weights
     weights = as_weights(sample_weight, kernel.n)
     precision = np.finfo(np.float64)
-    if weights.max() < precision.tiny / precision.eps:
+    if weights.max() < np.sqrt(precision.tiny / precision.eps):
         raise GraphValidationError(
-            f"sample_weight holds weights up to {weights.max():.3g}, whose sums vanish; multiply it by a power of ten"
+            f"sample_weight holds weights up to {weights.max():.3g}, whose squares vanish; multiply by a power of ten"
         )
     with np.errstate(over="ignore"):
         most = np.abs(kernel.diagonal).max() * weights.sum() * weights.sum()

@@ -66,7 +66,7 @@ def minibatch_kernel_kmeans(
     kernel_ = as_kernel(K_or_X, kernel, sample_weight, weight)
     k = as_cluster_count(k, kernel_.n)
     weights = point_weights(kernel_, sample_weight)
-    batch_size = as_whole_number(batch_size, "batch_size", at_least=1)
+    batch_size = as_whole_number(batch_size, "batch_size", at_least=1, at_most=2**31 - 1)
     max_iter = as_whole_number(max_iter, "max_iter", at_least=1)
     tol = -np.inf if tol is None else as_number(tol, "tol", at_least=0.0)
     as_choice(rate, "rate", RATES)

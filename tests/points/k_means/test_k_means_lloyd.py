@@ -6,6 +6,7 @@ import numba
 import numpy as np
 import pytest
 from blobs import blobs
+from cases import for_each
 from scipy import sparse
 from sklearn.cluster import KMeans
 
@@ -164,7 +165,7 @@ def test_the_best_of_several_runs_is_kept():
     assert result.inertia == best.inertia and (result.labels == best.labels).all()
 
 
-@pytest.mark.parametrize(
+@for_each(
     "arguments, error, words",
     [
         ({"X": [[np.nan]], "k": 1}, GraphValidationError, "finite"),

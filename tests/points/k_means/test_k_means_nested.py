@@ -5,6 +5,7 @@ import warnings
 import numpy as np
 import pytest
 from blobs import blobs
+from cases import for_each
 
 from graphclust import ConvergenceWarning, kmeans, nested_minibatch_kmeans
 from graphclust.points.k_means.nested_minibatch import nested_order
@@ -40,8 +41,8 @@ def twin_rounds(X, weights, centroids, order, batch_size, rho):
             n_rows = min(2 * n_rows, len(X))
 
 
-@pytest.mark.parametrize("rho", [0.3, 3.0, 100.0])
-@pytest.mark.parametrize("seed", [41, 7741])
+@for_each("rho", [0.3, 3.0, 100.0])
+@for_each("seed", [41, 7741])
 def test_rounds_and_batches_are_those_of_the_paper(seed, rho):
     X = blobs(1500, 3, 6, seed, spread=0.7)
     weights = np.random.default_rng(seed).random(1500) + 0.2
@@ -64,8 +65,8 @@ def assert_end_of_lloyd(X, result, k):
     assert (further.labels == result.labels).all()
 
 
-@pytest.mark.parametrize("rho", [0.1, 100.0])
-@pytest.mark.parametrize("seed", range(6))
+@for_each("rho", [0.1, 100.0])
+@for_each("seed", range(6))
 def test_clusters_of_identical_points_end_in_a_fixed_point(seed, rho):
     """A cluster of copies neither moves nor has a standard error: it says nothing against a larger batch."""
     X = np.repeat(np.eye(4), 100, axis=0)

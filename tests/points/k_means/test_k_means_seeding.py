@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from blobs import blobs
+from cases import for_each
 from scipy import sparse
 
 from graphclust import (
@@ -27,9 +28,9 @@ def far_blobs(seed, n=3000, k=30):
     return rng.uniform(0, 100, size=(k, 2))[rng.integers(0, k, n)] + rng.standard_normal((n, 2))
 
 
-@pytest.mark.parametrize("as_given", [np.asarray, sparse.csr_array])
-@pytest.mark.parametrize("n_candidates", [1, 3])
-@pytest.mark.parametrize("exponent", EXPONENTS)
+@for_each("as_given", [np.asarray, sparse.csr_array])
+@for_each("n_candidates", [1, 3])
+@for_each("exponent", EXPONENTS)
 def test_points_of_weight_zero_change_no_draw(exponent, n_candidates, as_given):
     X = blobs(300, 3, 5, 61)
     weights = np.random.default_rng(61).integers(0, 3, 300).astype(float)
@@ -42,7 +43,7 @@ def test_points_of_weight_zero_change_no_draw(exponent, n_candidates, as_given):
         assert (with_all == kept[without]).all()
 
 
-@pytest.mark.parametrize("exponent", EXPONENTS)
+@for_each("exponent", EXPONENTS)
 def test_points_of_weight_zero_are_never_drawn_even_where_few_others_are_left(exponent):
     X = np.arange(10_000.0)[:, None]
     weights = np.zeros(10_000)
@@ -99,8 +100,8 @@ def test_candidates_that_coincide_do_not_spoil_parallel_seeding():
     assert np.median(often) < 2 * np.median(once)
 
 
-@pytest.mark.parametrize("as_given", [np.asarray, sparse.csr_array])
-@pytest.mark.parametrize("d", [1, 2, 6])
+@for_each("as_given", [np.asarray, sparse.csr_array])
+@for_each("d", [1, 2, 6])
 def test_every_point_speaks_for_the_candidate_that_is_nearest(d, as_given):
     """The triangle inequality spares distances; those it spares must not have been nearer."""
     rng = np.random.default_rng(d)

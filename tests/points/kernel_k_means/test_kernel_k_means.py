@@ -5,6 +5,7 @@ import tracemalloc
 import networkx as nx
 import numpy as np
 import pytest
+from cases import for_each
 from reference.kernels import SEEDS, blobs, random_kernel, twin_cost, twin_sq_distances
 from scipy import sparse
 from scipy.spatial.distance import cdist
@@ -61,8 +62,8 @@ def test_two_pairs_on_a_line():
     assert result.predict([[3.0], [7.0]]).tolist() == [0, 1]
 
 
-@pytest.mark.parametrize("incremental", [True, False])
-@pytest.mark.parametrize("seed", SEEDS)
+@for_each("incremental", [True, False])
+@for_each("seed", SEEDS)
 def test_full_batch_equals_the_dense_twin_step_by_step(seed, incremental):
     rng = np.random.default_rng(seed)
     K, weights = random_kernel(70, rng), rng.uniform(0.5, 3.0, 70)

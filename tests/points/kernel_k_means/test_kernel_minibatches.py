@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from cases import for_each
 from reference.kernels import SEEDS, blobs, coefficients_on_all, random_kernel, twin_minibatch
 
 from graphclust import (
@@ -15,8 +16,8 @@ from graphclust import (
 from graphclust.errors import ConvergenceWarning, GraphValidationError, ParameterError
 
 
-@pytest.mark.parametrize("rate", ["sqrt", "count"])
-@pytest.mark.parametrize("seed", SEEDS)
+@for_each("rate", ["sqrt", "count"])
+@for_each("seed", SEEDS)
 def test_minibatch_equals_its_twin(seed, rate):
     rng = np.random.default_rng(seed)
     K = random_kernel(50, rng)
@@ -34,9 +35,9 @@ def test_minibatch_equals_its_twin(seed, rate):
     np.testing.assert_allclose(result.centers.sq_distances_to(K), to_centers - np.diag(K)[:, None], atol=1e-9)
 
 
-@pytest.mark.parametrize("renormalize", [True, False])
-@pytest.mark.parametrize("rate", ["sqrt", "count"])
-@pytest.mark.parametrize("tau", [1, 5, 20])
+@for_each("renormalize", [True, False])
+@for_each("rate", ["sqrt", "count"])
+@for_each("tau", [1, 5, 20])
 def test_truncated_equals_its_twin(tau, rate, renormalize):
     rng = np.random.default_rng(5150 + tau)
     K = random_kernel(50, rng)

@@ -3,6 +3,7 @@
 import networkx as nx
 import numpy as np
 import pytest
+from cases import for_each
 from reference.kernels import SEEDS, twin_cost
 from scipy import sparse
 
@@ -23,9 +24,9 @@ def from_the_same_start(X, labels, k):
     return kmeans(wide, k, init=[wide[labels == j].mean(axis=0) for j in range(k)])
 
 
-@pytest.mark.parametrize("precomputed", [False, True])
-@pytest.mark.parametrize(("far", "dtype"), [(1e5, np.float32), (1e7, np.float64)])
-@pytest.mark.parametrize("seed", SEEDS)
+@for_each("precomputed", [False, True])
+@for_each(("far", "dtype"), [(1e5, np.float32), (1e7, np.float64)])
+@for_each("seed", SEEDS)
 def test_one_far_point_leaves_the_others_free_to_move(seed, far, dtype, precomputed):
     X, init = two_groups(seed)
     X, init = np.vstack([X, [[far, 0.0]]]).astype(dtype), np.append(init, 2)
@@ -39,8 +40,8 @@ def test_one_far_point_leaves_the_others_free_to_move(seed, far, dtype, precompu
     assert found.labels.tolist() == expected.labels.tolist()
 
 
-@pytest.mark.parametrize("offset", [1e3, 5e3, 1e5])
-@pytest.mark.parametrize("seed", SEEDS)
+@for_each("offset", [1e3, 5e3, 1e5])
+@for_each("seed", SEEDS)
 def test_far_from_the_origin_the_linear_kernel_is_still_k_means(seed, offset):
     """The points of single precision tell their distances; products of single precision would not."""
     X, init = two_groups(seed)
@@ -91,8 +92,8 @@ def test_a_far_point_does_not_make_the_others_coincide():
         assert seeds.n_clipped == 0
 
 
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
-@pytest.mark.parametrize("kernel", ["gaussian", "linear", "polynomial", "laplacian", "cosine"])
+@for_each("dtype", [np.float32, np.float64])
+@for_each("kernel", ["gaussian", "linear", "polynomial", "laplacian", "cosine"])
 def test_copies_coincide_in_either_precision(kernel, dtype):
     X = np.repeat(np.random.default_rng(3).normal(2.0, 1.0, size=(4, 7)), 6, axis=0).astype(dtype)
     with pytest.warns(ConvergenceWarning, match="only 4 distinct"):

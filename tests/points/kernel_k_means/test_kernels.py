@@ -4,6 +4,7 @@ import networkx as nx
 import numba
 import numpy as np
 import pytest
+from cases import for_each
 from reference.kernels import random_kernel
 from scipy import sparse
 from scipy.linalg import expm
@@ -121,8 +122,8 @@ def test_sums_of_rows_that_vote_alike(dtype):
     np.testing.assert_allclose(sums, expected, atol=tolerance * np.abs(votes).sum(axis=1).max())
 
 
-@pytest.mark.parametrize("sizes", [[1], [3, 1, 2], [5, 300, 2, 1, 260, 37]])
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@for_each("sizes", [[1], [3, 1, 2], [5, 300, 2, 1, 260, 37]])
+@for_each("dtype", [np.float32, np.float64])
 def test_lengths_of_means_equal_those_over_all_pairs(sizes, dtype):
     """Of groups that end anywhere in a tile of columns; each against all pairs of its points."""
     rng = np.random.default_rng(len(sizes))

@@ -5,6 +5,7 @@ import builtins
 import networkx as nx
 import numpy as np
 import pytest
+from cases import for_each
 from scipy import sparse
 from scipy.spatial import distance
 
@@ -36,8 +37,8 @@ def test_neighbors_of_points_on_a_line_are_those_by_hand(method):
     assert mutual.n_edges == 2 and mutual.isolated.tolist() == [False] * 4 + [True]
 
 
-@pytest.mark.parametrize("seed", [518, 2209, 7741])
-@pytest.mark.parametrize("d", [2, 30])
+@for_each("seed", [518, 2209, 7741])
+@for_each("d", [2, 30])
 def test_exact_neighbors_are_those_of_brute_force(seed, d):
     points = np.random.default_rng(seed).normal(size=(400, d))
     neighbors, distances = nearest_neighbors(points, 7)
@@ -45,8 +46,8 @@ def test_exact_neighbors_are_those_of_brute_force(seed, d):
     assert distances == pytest.approx(np.sort(distance.cdist(points, points), axis=1)[:, 1:8])
 
 
-@pytest.mark.parametrize("as_given", [np.asarray, sparse.csr_array])
-@pytest.mark.parametrize("metric", ["euclidean", "cosine", "manhattan"])
+@for_each("as_given", [np.asarray, sparse.csr_array])
+@for_each("metric", ["euclidean", "cosine", "manhattan"])
 def test_neighbors_of_query_points_are_those_of_brute_force(metric, as_given):
     rng = np.random.default_rng(7)
     points, queries = rng.normal(size=(60, 4)), rng.normal(size=(9, 4))
@@ -194,7 +195,7 @@ def test_blocks_change_no_neighbor_and_report_progress(monkeypatch):
     assert len(steps) > 10 and steps[-1] == ("nearest neighbors", 500, 500)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("arguments", "error", "word"),
     [
         (([[0.0], [1.0]], 2), ParameterError, "n_neighbors=2"),
@@ -236,8 +237,8 @@ def scattered(seed, n=120, d=9, dense=0.4):
 SCIPYS = {"euclidean": "euclidean", "cosine": "cosine", "manhattan": "cityblock"}
 
 
-@pytest.mark.parametrize("metric", SCIPYS)
-@pytest.mark.parametrize("seed", [518, 7741])
+@for_each("metric", SCIPYS)
+@for_each("seed", [518, 7741])
 def test_every_metric_from_dense_sparse_and_given_distances(metric, seed):
     """By brute force with SciPy's own distances; no point has length 0."""
     points = scattered(seed)
@@ -305,7 +306,7 @@ def test_lists_of_another_library():
     assert graph_from_neighbors(short, distances, weights="gaussian") == knn_graph(points, 4, weights="gaussian")
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("arguments", "options", "word"),
     [
         (([[1], [2]],), {}, r"\[0, 2\)"),

@@ -14,6 +14,7 @@ from graphclust.faces.cli.commands.options import (
     examples,
     graph_file,
     load_input,
+    rows_of,
 )
 from graphclust.faces.cli.terminal import show
 
@@ -71,9 +72,8 @@ def _write_store(options: argparse.Namespace, progress: "Progress") -> "Graph":
     with as_file(options.file) as path:
         if os.path.isfile(path):
             return convert_to_store(
-                path, options.output, format=options.format, symmetrize=options.symmetrize, weights=options.weights,
-                bipartite=options.bipartite, max_bytes=options.max_bytes, memory_limit=options.memory_limit,
-                overwrite=options.force, progress=progress, **columns_of(options),
+                path, options.output, max_bytes=options.max_bytes, memory_limit=options.memory_limit,
+                overwrite=options.force, progress=progress, **rows_of(options), **columns_of(options),
             )  # fmt: skip
     graph, _ = load_input(options, progress)
     return save_store(options.output, graph, overwrite=options.force)

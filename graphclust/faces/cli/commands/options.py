@@ -61,7 +61,7 @@ def everywhere() -> Parser:
 def graph_file(flag: str | None = None) -> Parser:
     """A graph's file, and how to read it; flag : the option that names the file, which then may be left out."""
     from graphclust.io.formats import toy_graphs
-    from graphclust.io.load import FORMATS
+    from graphclust.io.recognition import FORMATS
 
     file = Parser(add_help=False)
     what = "a graph file, a store, - for standard input, a data set like suitesparse:SNAP/com-DBLP, or one of "
@@ -77,7 +77,7 @@ def graph_file(flag: str | None = None) -> Parser:
         "--symmetrize", choices=("max", "sum"), default="max", help="how to join two directions of an edge (max)"
     )
     file.add_argument(
-        "--bipartite", action="store_true",
+        "--bipartite", action=argparse.BooleanOptionalAction,
         help="make nodes of a matrix's rows, and of its columns; of an edge list's sources, and of its targets",
     )  # fmt: skip
     for end, what in (("source", "one end"), ("target", "the other end"), ("weight", "the weight")):
@@ -87,6 +87,17 @@ def graph_file(flag: str | None = None) -> Parser:
     file.add_argument(
         "--header", action=argparse.BooleanOptionalAction, help="whether the first line of a table names its columns"
     )
+    file.add_argument(
+        "--missing", choices=("error", "drop", "keep"), default="error", help="of rows without an id (error)"
+    )
+    file.add_argument(
+        "--duplicates",
+        choices=("sum", "max", "error"),
+        default="sum",
+        help="which weights of an edge count (sum)",
+    )
+    file.add_argument("--constraint", type=int, metavar="I", help="which weight of the nodes of a METIS file, from 0")
+    file.add_argument("--encoding", metavar="NAME", help="of a text that is not UTF-8, such as cp1252")
     file.add_argument("--memory-limit", type=int, metavar="BYTES", help="most that the header of the file may ask for")
     file.add_argument("--max-bytes", type=int, metavar="BYTES", help="most that a compressed file may unpack to")
     file.add_argument("--report", choices=("text", "json"), default="text", help="how to print the result (text)")
@@ -107,6 +118,12 @@ def columns_of(options: argparse.Namespace) -> dict[str, Any]:
     return {name: getattr(options, name) for name in ("source", "target", "weight", "header")}
 
 
+def rows_of(options: argparse.Namespace) -> dict[str, Any]:
+    """How the rows of a file are read, for the same functions."""
+    names = ("format", "symmetrize", "weights", "bipartite", "missing", "duplicates", "constraint", "encoding")
+    return {name: getattr(options, name) for name in names}
+
+
 def as_output(name: str) -> str:
     """A name for an output; those of standard output mean the same as "-"."""
     return "-" if name in ("/dev/stdout", "/dev/fd/1", "/proc/self/fd/1") else name
@@ -121,8 +138,8 @@ def add_seed(parser: argparse.ArgumentParser) -> None:
 
 def reading_options(options: argparse.Namespace) -> dict[str, Any]:
     """The options of reading that are not the defaults, for the record."""
-    names = ("format", "weights", "symmetrize", "bipartite")
-    return {name: getattr(options, name) for name in names if getattr(options, name) not in (None, False, "max")}
+    defaults = {"symmetrize": "max", "missing": "error", "duplicates": "sum"}
+    return {name: value for name, value in rows_of(options).items() if value not in (None, False, defaults.get(name))}
 
 
 def reading_options_in_words(options: argparse.Namespace) -> str:
@@ -136,24 +153,36 @@ def reading_options_in_words(options: argparse.Namespace) -> str:
     return shlex.join(words)
 
 
-def load_input(options: argparse.Namespace, progress: "Progress") -> "tuple[Graph, LoadInfo | None]":
-    """The graph of a file, of standard input for "-", or of a classic or data set whose name is no file's."""
+def load_input(
+    options: argparse.Namespace, progress: "Progress", of_pattern: bool = False
+) -> "tuple[Graph, LoadInfo | None]":
+    """The graph of a file, of standard input for "-", or of a classic or data set whose name is no file's.
+
+    of_pattern : whether the values of a matrix count 1 each unless --weights is given, which a remark says.
+    """
     from graphclust.faces.cli.messages import in_the_shell
     from graphclust.faces.cli.standard_input import as_file, input_name
+    from graphclust.io.columns import Columns
     from graphclust.io.formats import toy_graphs
     from graphclust.io.load import load_graph, refuse_columns_of
-    from graphclust.io.text.column_choice import Columns
+    from graphclust.io.recognition import holds_values_of_matrix
 
     if not os.path.exists(options.file) and options.file in toy_graphs.NAMES:
         refuse_columns_of(Columns(**columns_of(options)), "a graph without columns", options.file)
         return replace(toy_graphs.classic_graph(options.file)[0], file=options.file), None
     _announce(options)
     with as_file(options.file) as path:
+        of_pattern = of_pattern and options.weights is None and holds_values_of_matrix(path)
+        if of_pattern:
+            options.weights = "ignore"
         graph, info = load_graph(
-            path, format=options.format, symmetrize=options.symmetrize, weights=options.weights,
-            bipartite=options.bipartite, memory_limit=options.memory_limit, max_bytes=options.max_bytes,
-            return_info=True, progress=progress, **columns_of(options),
+            path, memory_limit=options.memory_limit, max_bytes=options.max_bytes, return_info=True, progress=progress,
+            **rows_of(options), **columns_of(options),
         )  # fmt: skip
+        if of_pattern:
+            graph = replace(
+                graph, remarks=(*graph.remarks, "the values of the matrix are not used; --weights file takes them")
+            )
         name = input_name(options.file)
         if options.quiet and info.repairs and sys.stderr is not None:  # no report will say it
             print(in_the_shell(f"graphclust: {name}: {'; '.join(info.repairs)}"), file=sys.stderr)

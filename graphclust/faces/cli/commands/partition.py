@@ -87,7 +87,7 @@ def run(options: argparse.Namespace, progress: "Progress") -> None:
     if options.k is None:
         raise ParameterError(f"-k was not given, expected the number of parts; {NO_SUGGESTION}")
     files = check_outputs(options)
-    graph, info = load_input(options, progress)
+    graph, info = load_input(options, progress, of_pattern=True)
     try:
         parts = balanced_partition(
             graph, options.k, max_imbalance=options.imbalance, node_weight=node_weights(options, graph),
