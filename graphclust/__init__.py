@@ -5,6 +5,7 @@ A graph G is one of NetworkX or igraph, a SciPy matrix, a table or list of edges
     coreset_sc(G, k)             exactly k clusters; with objective="normalized_cut" the smallest cuts
     communities(G)               as many as a resolution makes; with min_size=, max_size= within bounds
     balanced_partition(G, k)     k parts of equal size with the smallest edge cut
+    well_connected(G, labels)    clusters of any origin, parted until no few edges part them; communities has it too
     hierarchy(G, max_size=10)    nested levels
     cluster_path(G)              every number of clusters at once; `.suggest()` says which the graph shows
     knn_graph(X), kmeans(X, k), kernel_kmeans(X, k)     points
@@ -26,6 +27,7 @@ __version__ = "0.1.0"
 # Public name -> the module that defines it; imported on first use, so that `import graphclust` is quick.
 _HOME = {
     "Clustering": "results.clustering",
+    "ClusterRow": "results.cluster_table",
     "NormalizedCutKernel": "objective.kernel",
     "coreset_sc": "partition.coreset_sc",
     "communities": "partition.communities",
@@ -34,6 +36,7 @@ _HOME = {
     "HierarchyRecord": "results.hierarchy",
     "hierarchy": "partition.hierarchy",
     "balanced_partition": "partition.balanced_partition",
+    "well_connected": "partition.well_connected",
     "estimate_memory": "partition.memory_estimate",
     "cluster_coreset": "coreset.paper",
     "coreset_graph": "coreset.induced_coreset_graph",
@@ -246,6 +249,7 @@ if TYPE_CHECKING:  # the same names for type checkers, to which what is imported
     from graphclust.partition.coreset_sc import coreset_sc as coreset_sc
     from graphclust.partition.hierarchy import hierarchy as hierarchy
     from graphclust.partition.memory_estimate import estimate_memory as estimate_memory
+    from graphclust.partition.well_connected import well_connected as well_connected
     from graphclust.points.k_means.blocks import block_sums as block_sums
     from graphclust.points.k_means.blocks import nearest_centroids as nearest_centroids
     from graphclust.points.k_means.lloyd import kmeans as kmeans
@@ -284,6 +288,7 @@ if TYPE_CHECKING:  # the same names for type checkers, to which what is imported
     from graphclust.profile.select_k import SuggestedK as SuggestedK
     from graphclust.profile.select_k import Suggestion as Suggestion
     from graphclust.progress import Progress as Progress
+    from graphclust.results.cluster_table import ClusterRow as ClusterRow
     from graphclust.results.clustering import Clustering as Clustering
     from graphclust.results.confidence import Certainty as Certainty
     from graphclust.results.confidence import certainty as certainty

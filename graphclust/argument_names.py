@@ -20,6 +20,11 @@ OTHER_NAMES = {
     "resolution": ("gamma", "resolution_parameter"),
     "progress": ("verbose", "callback", "show_progress"),
 }
+# What a function cannot promise, and which one can.
+ELSEWHERE = {
+    "connectivity": "no method makes exactly k clusters and promises minimum cuts inside them; communities(G, "
+    "connectivity=...) does for any number of clusters, and well_connected(G, labels) parts clusters of any origin",
+}
 
 
 def with_hints(function: Function) -> Function:
@@ -54,6 +59,8 @@ def _by_name_hint(function: str, by_place: list[str], n_given: int, names: list[
 
 
 def _hint(function: str, given: str, names: frozenset[str]) -> str:
+    if given in ELSEWHERE and "k" in names:
+        return f"{function}() has no {given!r}: {ELSEWHERE[given]}"
     meant = [ours for ours, others in OTHER_NAMES.items() if given in others and ours in names]
     meant = meant or difflib.get_close_matches(given, sorted(names - {"self"}), 1)
     hint = f", did you mean {meant[0]!r}?" if meant else ""

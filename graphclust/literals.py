@@ -8,3 +8,4 @@ ObjectiveOrEdgeCut = Literal["modularity", "constant_potts", "normalized_cut", "
 Method = Literal["auto", "multilevel", "two-step", "paper"]
 Effort = Literal["low", "normal", "high"]
 Components = Literal["large", "largest", "all"]
+Leftover = Literal["apart", "alone"]

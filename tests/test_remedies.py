@@ -110,6 +110,7 @@ def calls(folder):
         "minibatch_kernel_kmeans": kernels,
         "minibatch_kmeans": points,
         "modularity": labels,
+        "well_connected": labels,
         "move_nodes": labels,
         "multilevel_partition": graph | k,
         "nearest_centroids": {"X": POINTS, "centroids": POINTS[:2]},

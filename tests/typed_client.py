@@ -221,6 +221,9 @@ def points(X: Real, graph: gc.Graph) -> None:
 
 def at_a_resolution(G: Any) -> None:
     assert_type(gc.communities(G, resolution=0.5, effort="high", rng=0), gc.Clustering)
+    assert_type(gc.communities(G, connectivity=lambda n: n**0.5, rng=0).min_cuts, Real)
+    assert_type(gc.well_connected(G, [0, 1], connectivity="log10", leftover="alone").table(), list[gc.ClusterRow])
+    gc.well_connected(G, [0, 1], leftover="gone")  # type: ignore[arg-type]
     gc.communities(G, resolution="1")  # type: ignore[arg-type]
     gc.communities(G, 3)  # type: ignore[call-arg]
     found = gc.hierarchy(G, max_size=10, levels=3, rng=0)

@@ -7,7 +7,7 @@ is the same resolution of modularity inside every cluster.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -27,6 +27,7 @@ from graphclust.partition.communities import goal_at
 from graphclust.updates.warm_start import EarlierLevels, restart_labels
 
 Labels = npt.NDArray[np.int32]
+Keep = Callable[[Labels], Labels] | None  # what parts the clusters of a level before it is split further, if anything
 
 
 def without_cut_edges(graph: Graph, labels: Labels) -> Graph:
@@ -47,6 +48,7 @@ def levels_within_bound(
     sizes: Sizes,
     run: Run,
     earlier: EarlierLevels | None = None,
+    keep: Keep = None,
 ) -> Iterator[Labels]:
     """Levels below a first one, until no cluster is heavier than `sizes.most`.
 
@@ -72,6 +74,7 @@ def levels_within_bound(
         is_whole[nodes] = parts_of[own] == 1
         if parts_of.max() > 1:
             labels = nest_clusters(labels, nodes, found)
+            labels = labels if keep is None else keep(labels)
             yield labels
     nodes = np.flatnonzero(too_heavy)
     if len(nodes):
@@ -79,7 +82,8 @@ def levels_within_bound(
         found = split_evenly(part, own, sizes.at(nodes))
         if earlier is not None and len(earlier.levels) > 1:
             found = _split_as_before(own, found, earlier, nodes, sizes.at(nodes))
-        yield nest_clusters(labels, nodes, found)
+        labels = nest_clusters(labels, nodes, found)
+        yield labels if keep is None else keep(labels)
 
 
 def finer_levels(
@@ -90,6 +94,7 @@ def finer_levels(
     sizes: Sizes,
     run: Run,
     earlier: EarlierLevels | None = None,
+    keep: Keep = None,
 ) -> Iterator[Labels]:
     """Levels below a first one at increasing resolutions, each strictly inside the one before."""
     depth = 0
@@ -100,6 +105,7 @@ def finer_levels(
         before = None if earlier is None or depth + 1 >= len(earlier.levels) else earlier
         found = clusters_inside(WeighedGraph(part, on.terms), labels, goal, run, before, depth + 1)
         found = join_small(part, found, sizes._replace(most=np.inf))
+        found = found if keep is None else keep(found)
         if found.max() > labels.max():
             labels, depth = found, depth + 1
             yield labels

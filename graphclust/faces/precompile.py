@@ -112,6 +112,7 @@ def _on_result(graph: gc.Graph) -> None:
     """What is asked of a clustering."""
     clustering = gc.coreset_sc(graph, K, rng=0)
     clustering.predict({"new": [5, 6]})
+    clustering.table()
     clustering.update(added=[(0, 900)], removed=[(0, int(graph.indices[0]))], rng=0)
     clustering.update(added=[(0, 900, 2.0)], rng=0)
     gc.certainty(clustering, n_repeats=2, rng=0)
@@ -144,6 +145,8 @@ _ON_GRAPHS: list[Callable[[gc.Graph], object]] = [
     partial(gc.coreset_sc, k=K, min_size=20, max_size=600, rng=0),
     partial(gc.communities, rng=0),
     partial(gc.communities, min_size=10, max_size=50, components="largest", rng=0),
+    partial(gc.communities, connectivity="well", rng=0),
+    partial(gc.communities, connectivity="well", max_size=50, rng=0),
     partial(gc.hierarchy, max_size=10, rng=0),
     partial(gc.balanced_partition, k=K, rng=0),
     partial(gc.balanced_partition, k=100, max_imbalance=0.0, rng=0),

@@ -23,6 +23,7 @@ from graphclust.engine.engine import EFFORTS, TO_THE_END, partition
 from graphclust.engine.levels import run_on, with_sums
 from graphclust.engine.overlay import split_disconnected
 from graphclust.engine.sequential_contraction import is_estimate
+from graphclust.engine.well_connected import Connectivity, as_bar, connectivity_in_words, leave_well_connected
 from graphclust.graph.container import GraphLike
 from graphclust.graph.node_order import in_order, listing_order, node_order
 from graphclust.literals import Components, Effort, PlainObjective
@@ -49,6 +50,7 @@ def communities(
     min_size: float | None = None,
     max_size: float | None = None,
     node_weight: NodeWeight = None,
+    connectivity: Connectivity | None = None,
     weight: str | None = "weight",
     symmetrize: str | None = None,
     time_budget: float | None = None,
@@ -72,6 +74,9 @@ def communities(
     node_weight : of each node, > 0, which the bounds then count: an array of shape (n_nodes,), a mapping or a pandas
         Series by the nodes' names, or the name of a node attribute of a networkx.Graph or igraph.Graph. By default each
         node weighs what its METIS file says, else 1.
+    connectivity : what the minimum cut inside a cluster of n nodes is above: "well", which is log10 n, a number >= 0 or
+        a function of n, as `well_connected` takes it; clusters are parted until it is, and nodes in no such cluster
+        have label -1. A remark tells the coverage. `min_size` then leaves smaller clusters out. None: no such promise.
     time_budget : seconds, > 0. They are used to the end while anything is gained, whatever the effort; a first
         partition is always made.
     rng : None, a seed or a numpy Generator; the same seed gives the same labels for any number of threads, unless there
@@ -114,16 +119,25 @@ def communities(
     sizes = as_sizes(G, graph, node_weight if is_bounded or node_weight is not None else 1.0)
     size = sizes[order[taken]]
     bounds = as_bounds(size, min_size, max_size) if is_bounded else None
-    if bounds is not None and bounds.least > 0.0:
+    if connectivity is not None:
+        as_bar(connectivity, 2)
+    elif bounds is not None and bounds.least > 0.0:
         refuse_small_components(part, size, min_size)
     parameters: dict[str, Any] = {"resolution": resolution, "objective": objective}
     parameters |= {"effort": effort, "components": components}
+    if connectivity is not None:
+        parameters["connectivity"] = plain_number(connectivity_in_words(connectivity))
     asked = {"min_size": min_size, "max_size": max_size, "node_weight": weights_in_words(node_weight, graph)}
     parameters |= {name: plain_number(value) for name, value in asked.items() if value is not None and is_bounded}
     parameters |= graph_settings(weight, symmetrize, time_budget)
 
     def clustering_with(labels: np.ndarray, said: list[str], sums: ClusterSums | None = None) -> Clustering:
         """The result with these labels for the nodes that took part, and -1 for the others."""
+        if connectivity is not None:
+            least = 0.0 if bounds is None else bounds.least
+            with progress.stage("well-connected"):
+                labels, remark = leave_well_connected(part, labels, connectivity, goal, size, least, run)
+            said, sums = [*said, remark], None
         found = np.full(graph.n_nodes, -1, np.int64)
         found[order[taken]] = labels
         return clustering_of(
@@ -145,7 +159,7 @@ def communities(
     def best_so_far(labels: np.ndarray) -> Clustering:
         said = "interrupted: these are the best labels so far, more time may find better ones"
         own = np.unique(labels, return_inverse=True)[1].astype(np.int32)
-        if goal.least > 0.0:
+        if goal.least > 0.0 and connectivity is None:
             quiet = replace(run, progress=Progress())
             found = connect(run.finest, with_sums(run.finest, own, int(own.max()) + 1, quiet), goal, quiet)
             own = meet_minimum(run.finest, found, goal, quiet).labels
@@ -158,7 +172,7 @@ def communities(
         if bounds is not None:
             goal = goal._replace(least=bounds.least, most=bounds.most)
         found = partition(run.finest, goal, chosen, run)
-        if bounds is not None and bounds.least > 0.0:
+        if bounds is not None and bounds.least > 0.0 and connectivity is None:
             found = meet_minimum(run.finest, found, goal, run)
             n_parts = len(split_disconnected(run.finest, found, run).sums.size)
             if n_parts > len(found.sums.size):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,6 +16,7 @@ from graphclust.engine.join_small_clusters import Sizes, join_small
 from graphclust.engine.levels import Run, run_on
 from graphclust.engine.natural_resolutions import LOWEST, WIDE, natural_resolutions
 from graphclust.engine.nested_levels import finer_levels, levels_within_bound, thin_levels
+from graphclust.engine.well_connected import Connectivity, as_bar, connectivity_in_words, leave_well_connected
 from graphclust.errors import ParameterError
 from graphclust.graph.container import Graph, GraphLike
 from graphclust.graph.node_order import in_order, node_names, node_order
@@ -43,6 +45,7 @@ def hierarchy(
     levels: int | None = None,
     objective: PlainObjective = "modularity",
     node_weight: Any = None,
+    connectivity: Connectivity | None = None,
     effort: Effort = "low",
     weight: str | None = "weight",
     symmetrize: str | None = None,
@@ -65,6 +68,9 @@ def hierarchy(
     node_weight : what each node counts for in sizes, > 0: an array of shape (n_nodes,), a mapping or a pandas Series by
         the nodes' names, or the name of an attribute of the nodes of a NetworkX or igraph graph. None: what a METIS
         file says where there is a bound, else 1.
+    connectivity : what the minimum cut inside a cluster of n nodes is above on every level, as of `communities`: from
+        the top down, clusters are parted until it is. Nodes in no such cluster of `min_size` are alone, on all levels
+        below too; a remark tells the coverage.
     effort : of the coarsest level, as of `communities`.
     rng : None, a seed or a numpy Generator; the same seed gives the same levels, in whatever order nodes with names and
         their edges come.
@@ -96,13 +102,23 @@ def hierarchy(
         raise ParameterError(f"min_size={min_size} is above max_size={max_size}, expected at most that")
     resolution = None if resolution is None else as_resolution(resolution)
     levels = None if levels is None else as_whole_number(levels, "levels", at_least=1)
+    if connectivity is not None:
+        as_bar(connectivity, 2)
     (rng, seed), progress = as_seeded(rng), as_progress(progress, None)
     graph = graph_to_cluster(G, 1, weight, symmetrize, progress)
     check_memory(graph)
     is_bounded = (max_size, min_size) != (None, None)
     sizes = Sizes(as_sizes(G, graph, node_weight if is_bounded or node_weight is not None else 1.0), least, most)
     refuse_heavy_nodes(graph, sizes)
-    found, resolutions = make_levels(graph, LevelOptions(sizes, resolution, levels, objective, effort), rng, progress)
+    wanted = LevelOptions(sizes, resolution, levels, objective, effort, connectivity=connectivity)
+    found, resolutions = make_levels(graph, wanted, rng, progress)
+    remarks = list(graph.remarks)
+    if connectivity is not None:
+        first, last = (float(np.mean(np.bincount(level)[level] > 1)) for level in (found[0], found[-1]))
+        remarks.append(
+            f"well-connected clusters cover {first:.1%} of the nodes on the coarsest level, {last:.1%} on the finest"
+        )
+        asked["connectivity"] = plain_number(connectivity_in_words(connectivity))
     parameters = {**asked, "objective": objective, "effort": effort} | graph_settings(weight, symmetrize, None)
     if node_weight is not None:
         parameters["node_weight"] = node_weight if isinstance(node_weight, str) else "an array"
@@ -111,7 +127,7 @@ def hierarchy(
     return hierarchy_of(
         graph, found, objective=objective, resolutions=resolutions, max_size=asked["max_size"],
         min_size=asked["min_size"], node_sizes=None if (sizes.of_nodes == 1.0).all() else sizes.of_nodes,
-        remarks=graph.remarks + progress.remarks, seconds=progress.seconds, parameters=parameters, seed=seed,
+        remarks=(*remarks, *progress.remarks), seconds=progress.seconds, parameters=parameters, seed=seed,
     )  # fmt: skip
 
 
@@ -124,6 +140,7 @@ class LevelOptions(NamedTuple):
     objective: str
     effort: str
     resolutions: tuple[float, ...] = ()
+    connectivity: Any = None
 
 
 def make_levels(
@@ -175,15 +192,26 @@ def _levels(
         labels = partition(run.finest, goal, EFFORTS[wanted.effort], run).labels
     else:
         labels = restart_labels(run, earlier.start(0), earlier.n_changed, goal)
+    keep = partial(_well_connected_or_alone, on.graph, wanted, run) if wanted.connectivity is not None else None
     labels = join_small(on.graph, labels, sizes._replace(most=np.inf))
+    labels = labels if keep is None else keep(labels)
     if not np.isinf(sizes.most):
         yield labels
-        yield from levels_within_bound(on.graph, labels, max(first, USUAL), objective, sizes, run, earlier)
+        yield from levels_within_bound(on.graph, labels, max(first, USUAL), objective, sizes, run, earlier, keep)
         return
-    below = list(finer_levels(on, labels, finer, objective, sizes, run, earlier))
+    below = list(finer_levels(on, labels, finer, objective, sizes, run, earlier, keep))
     if labels.any() or not below:  # where there are finer ones, one cluster is no level
         yield labels
     yield from below
+
+
+def _well_connected_or_alone(graph: Graph, wanted: LevelOptions, run: Run, labels: Labels) -> Labels:
+    """Well-connected clusters inside those given, every other node alone."""
+    size, least, _ = wanted.sizes
+    found, _ = leave_well_connected(graph, labels, wanted.connectivity, None, size, least, run, may_be_none=True)
+    alone = found < 0
+    found[alone] = int(found.max()) + 1 + np.arange(np.count_nonzero(alone))
+    return found
 
 
 def refuse_heavy_nodes(graph: Graph, sizes: Sizes) -> None:

@@ -14,6 +14,7 @@ from graphclust import __version__
 from graphclust.checks import Seed
 from graphclust.compiled.graphs.objective import ClusterSums
 from graphclust.coreset.outcome import CoresetClustering
+from graphclust.engine.well_connected import count_well_connected, minimum_cuts
 from graphclust.errors import GraphValidationError
 from graphclust.graph.container import Graph
 from graphclust.graph.node_order import node_names
@@ -22,6 +23,7 @@ from graphclust.objective.cuts import cut_and_volume, links_to_others
 from graphclust.objective.objective import DEFINITIONS
 from graphclust.progress import ProgressLike
 from graphclust.results import report
+from graphclust.results.cluster_table import ClusterRow, table_of
 from graphclust.results.label_matching import ClusterChange
 from graphclust.updates.edits import Edges
 
@@ -37,7 +39,8 @@ class Clustering:
     """Labels of all nodes, the quality of the partition and an account of the work.
 
     labels : int64, shape (n_nodes,), in the order of `nodes`; clusters are numbered from 0 by decreasing size, nodes
-        of components put aside have -1, and so have isolated ones, see `isolated`.
+        of components put aside have -1, and so have isolated ones, see `isolated`, and those in no well-connected
+        cluster where `connectivity` is asked for.
     k : the number of clusters asked for; `n_clusters` is the number found.
     graph : the graph that was clustered.
     objective : what the partition was made for, as `coreset_sc` names it.
@@ -101,7 +104,7 @@ class Clustering:
 
     @property
     def aside(self) -> npt.NDArray[np.bool_]:
-        """True for nodes with edges in no cluster, shape (n_nodes,): those of components that were put aside.
+        """True for nodes with edges in no cluster, shape (n_nodes,): of components put aside, or not well-connected.
 
         >>> import networkx as nx
         >>> from graphclust import coreset_sc
@@ -150,6 +153,36 @@ class Clustering:
         cut, volume = self._cut_and_volume
         smaller_side = np.minimum(volume, np.maximum(self.graph.total_volume - volume, cut))  # less by rounding only
         return np.divide(cut, smaller_side, out=np.zeros_like(cut), where=smaller_side > 0)
+
+    @cached_property
+    def min_cuts(self) -> npt.NDArray[np.float64]:
+        """Minimum cut inside each cluster, shape (n_clusters,): the fewest edges that part it, 0 for a single node.
+
+        Their weight, if the clusters were made by `well_connected(cut_weight=True)`. Computed on first use.
+
+        >>> import networkx as nx
+        >>> from graphclust import communities
+        >>> communities(nx.barbell_graph(5, 0), rng=0).min_cuts
+        array([4., 4.])
+        """
+        return minimum_cuts(self.graph, self.labels, self.n_clusters, bool(self.parameters.get("cut_weight")))
+
+    @property
+    def n_well_connected(self) -> int:
+        """Clusters of n nodes whose minimum cut is above log10 n; see `well_connected`."""
+        return count_well_connected(self.min_cuts, self.sizes)
+
+    def table(self) -> list[ClusterRow]:
+        """A row for each cluster: nodes, volume, density, conductance, minimum cut and the most linked members.
+
+        `pandas.DataFrame(clustering.table())` makes a table of them.
+
+        >>> import networkx as nx
+        >>> from graphclust import communities
+        >>> communities(nx.barbell_graph(5, 0), rng=0).table()[1].minimum_cut
+        4.0
+        """
+        return table_of(self)
 
     @property
     def edge_cut(self) -> float:

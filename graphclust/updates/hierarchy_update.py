@@ -16,6 +16,7 @@ from graphclust.engine.join_small_clusters import Sizes, join_small, without_gap
 from graphclust.engine.levels import run_on
 from graphclust.engine.nested_levels import levels_within_bound
 from graphclust.engine.overlay import number_used
+from graphclust.engine.well_connected import remarks_on_connectivity
 from graphclust.errors import GraphValidationError
 from graphclust.graph.container import Graph
 from graphclust.objective.objective import weigh
@@ -60,7 +61,7 @@ def remake_hierarchy(found: Hierarchy, edit: EditedGraph, rng: Seed, progress: P
         of_nodes[before >= 0] = found.node_sizes[before[before >= 0]]
     sizes = Sizes(of_nodes, found.min_size or 0.0, found.max_size or np.inf)
     refuse_heavy_nodes(graph, sizes)
-    options = found.parameters
+    options = {name: value for name, value in found.parameters.items() if name != "connectivity"}
     wanted = LevelOptions(sizes, None, options["levels"], found.objective, options["effort"], found.resolutions)
     earlier = EarlierLevels([np.where(before >= 0, labels[before], -1) for labels in found.levels], edit.n_changed)
     if found.max_size is None or wanted.levels is not None:
@@ -71,8 +72,10 @@ def remake_hierarchy(found: Hierarchy, edit: EditedGraph, rng: Seed, progress: P
     made = hierarchy_of(
         graph, levels, objective=found.objective, resolutions=found.resolutions, max_size=found.max_size,
         min_size=found.min_size, node_sizes=None if found.node_sizes is None else of_nodes,
-        remarks=(*remarks_on_new_nodes(found.node_sizes, before), *progress.remarks), seconds=progress.seconds,
-        parameters=options, seed=seed,
+        remarks=(
+            *remarks_on_new_nodes(found.node_sizes, before), *remarks_on_connectivity(found.parameters),
+            *progress.remarks,
+        ), seconds=progress.seconds, parameters=options, seed=seed,
     )  # fmt: skip
     ids, n_ids = _match_ids(found, made, before)
     return replace(made, ids=ids, n_ids=n_ids, changes=_changes(found, made.levels, ids, before))

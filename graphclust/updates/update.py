@@ -15,6 +15,7 @@ from graphclust.compiled.graphs.objective import PLAIN, ClusterSums, Objective
 from graphclust.engine.balanced import balance, is_within, settle
 from graphclust.engine.bounds import NO_ROOM, as_bounds, meet_minimum, most_of_equal_parts, remarks_on_new_nodes
 from graphclust.engine.levels import Run, run_on, with_sizes_as_masses
+from graphclust.engine.well_connected import remarks_on_connectivity
 from graphclust.errors import GraphValidationError, ParameterError, amount
 from graphclust.graph.container import Graph
 from graphclust.objective.objective import DEFINITIONS, WeighedGraph, plain_objective, ratio_objective, weigh
@@ -78,7 +79,10 @@ def remake(
         named = _keep_ids(clustering, edit, labels, len(sums.size))
     found = replace(
         clustering, **named, graph=edit.graph, node_sizes=_node_sizes(clustering, edit), coreset=None, undecided=None,
-        remarks=(*remarks_on_new_nodes(clustering.node_sizes, edit.before), *progress.remarks),
+        remarks=(
+            *remarks_on_new_nodes(clustering.node_sizes, edit.before), *remarks_on_connectivity(clustering.parameters),
+            *progress.remarks,
+        ), parameters={name: value for name, value in clustering.parameters.items() if name != "connectivity"},
         seconds=progress.seconds, entries_read={}, decided={}, seed=seed,
     )  # fmt: skip
     _keep_sums(found, labels, sums)

@@ -174,4 +174,5 @@ def _key_figures(clustering: Clustering) -> list[tuple[str, str]]:
         ("normalized cut a cluster", f"{clustering.normalized_cut / clustering.n_clusters:.4f}"),
         ("largest cluster", f"{share:.1%} of the nodes"),
         ("median conductance", f"{np.median(clustering.conductance):.4f}"),
+        ("well-connected", f"{clustering.n_well_connected:,} of {clustering.n_clusters:,}"),
     ]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from html import escape
-from itertools import islice
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -12,13 +11,13 @@ import numpy as np
 from graphclust.errors import amount
 from graphclust.faces.describe import facts_in_words, graph_facts
 from graphclust.faces.plots.links import nearest_clusters
+from graphclust.results.cluster_table import leading_nodes
 from graphclust.results.clustering import Clustering
 
 if TYPE_CHECKING:
     from graphclust.results.confidence import Certainty
 
 MOST_ROWS = 200
-MEMBERS = 4  # nodes of highest degree that are named
 LONGEST_NAME = 40
 
 
@@ -61,13 +60,25 @@ def clusters(clustering: Clustering, certainty: Certainty | None = None) -> str:
             f"{conductance:.3f}{bar(conductance)}",
             *(column[c] for column in sure.values()),
             "none" if nearest[c] < 0 else str(nearest[c]),
-            ", ".join(escape(name) for name in members[c]),
+            ", ".join(escape(_shorten(str(name))) for name in members[c]),
             f"{clustering.volume[c]:,.6g}",
+            f"{clustering.min_cuts[c]:,.6g}",
         ])  # fmt: skip
-    head = ["cluster", "nodes", "share", "conductance", *sure, "nearest", "nodes of highest degree", "volume"]
+    head = [
+        "cluster",
+        "nodes",
+        "share",
+        "conductance",
+        *sure,
+        "nearest",
+        "nodes of highest degree",
+        "volume",
+        "minimum cut",
+    ]
     text = (
         "<p>Conductance is the share of a cluster's weight that leaves it: 0 is a part of its own, 1 no cluster. The "
-        "nearest cluster is the one whose links with it exceed chance most.</p>"
+        "nearest cluster is the one whose links with it exceed chance most. The minimum cut is the fewest edges that "
+        "part a cluster: above log10 of its nodes it is well-connected.</p>"
     )
     if "stability" in sure:
         text += (
@@ -93,18 +104,6 @@ def _certainty_columns(clustering: Clustering, certainty: Certainty | None) -> d
     doubtful = clustering.labels[certainty.undecided & (clustering.labels >= 0)]
     columns["undecided"] = [f"{n:,}" for n in np.bincount(doubtful, minlength=clustering.n_clusters).tolist()]
     return columns
-
-
-def leading_nodes(clustering: Clustering, n_clusters: int) -> list[list[str]]:
-    """Names of the nodes of highest degree of the first clusters, shortened."""
-    order = np.lexsort((-clustering.graph.degrees, clustering.labels))
-    ends = np.count_nonzero(clustering.labels < 0) + np.cumsum(clustering.sizes)
-    starts = ends - clustering.sizes
-    nodes = clustering.nodes
-    return [
-        [_shorten(str(nodes[row])) for row in islice(order[starts[c] : ends[c]].tolist(), MEMBERS)]
-        for c in range(n_clusters)
-    ]
 
 
 def facts(clustering: Clustering) -> str:

@@ -70,11 +70,22 @@ def test_two_files_of_labels_are_compared_by_the_names_of_their_nodes(capsys, ka
     assert facts["modularity"] == [graphclust.modularity(graph, labels) for labels in (one, other)]
     assert facts["edge_cut"] == [graphclust.edge_cut(graph, labels) for labels in (one, other)]
     assert facts["imbalance"][0] == max(np.bincount([*one.values()])) * 2 / 34
+    given = [graphclust.well_connected(graph, labels, connectivity=0) for labels in (one, other)]
+    assert facts["n_well_connected"] == [clustering.n_well_connected for clustering in given]
     out = said(capsys, "compare", *karate.values(), "--graph", "karate")[1]
     assert "34 nodes, in 2 clusters (A) and 4 clusters (B)" in out
     assert re.search(rf"modularity +{facts['modularity'][0]:.4f} +{facts['modularity'][1]:.4f}", out)
     out = said(capsys, "compare", karate[2], karate[2])[1]
     assert re.search(r"adjusted Rand index +1\.0000", out) and "modularity" not in out
+
+
+def test_well_connected_communities_by_a_word_or_a_number(capsys, tmp_path):
+    for connectivity in ("well", 2):
+        code, out, _ = said(capsys, "communities", "karate", "--connectivity", connectivity, "--seed", 0)
+        found = graphclust.communities(graphclust.classic_graph("karate")[0], connectivity=connectivity, rng=0)
+        assert code == 0 and found.remarks[-1] in out and "well-connected   " in out
+    code, _, err = said(capsys, "communities", "karate", "--connectivity", "strong")
+    assert code != 0 and "connectivity='strong' is unknown, expected one of 'well', 'log10'" in err
 
 
 def test_labels_of_other_nodes_are_not_compared(capsys, karate, tmp_path):

@@ -148,7 +148,17 @@ def test_every_part_is_there_and_can_be_found_by_its_heading(page):
 
 def test_the_table_holds_the_figures_of_the_clusters(clustering, page):
     head, *rows = Parsed(page).tables[0]
-    assert head == ["cluster", "nodes", "share", "conductance", "nearest", "nodes of highest degree", "volume"]
+    columns = [
+        "cluster",
+        "nodes",
+        "share",
+        "conductance",
+        "nearest",
+        "nodes of highest degree",
+        "volume",
+        "minimum cut",
+    ]
+    assert head == columns and [float(row[7]) for row in rows] == clustering.min_cuts.tolist()
     assert [int(row[1]) for row in rows] == clustering.sizes.tolist()
     assert [float(row[3]) for row in rows] == clustering.conductance.round(3).tolist()
     assert [int(row[4]) for row in rows] == nearest_clusters(clustering).tolist()

@@ -25,6 +25,7 @@ EXAMPLES = examples(
     "graphclust communities graph.txt --resolution 5            more and smaller ones",
     "graphclust communities graph.txt --effort high             close to the best partition known",
     "graphclust communities graph.txt --min-size 5 --max-size 100  none outside of these",
+    "graphclust communities graph.txt --connectivity well       none that a few edges part: minimum cuts above log10 n",
     "graphclust communities graph.txt --time-budget 60          the best that a minute finds",
 )
 
@@ -52,6 +53,10 @@ def add_to(commands: Any) -> None:
         "--components", choices=COMPONENTS, default="all", help="the largest leaves the nodes of others out (all)"
     )
     add_bounds(command, "min_size", "max_size")
+    command.add_argument(
+        "--connectivity", type=_word_or_number, metavar="WELL",
+        help="well, or a number that the minimum cut inside each cluster is above; nodes in none are labeled -1",
+    )  # fmt: skip
     command.add_argument("--time-budget", type=float, metavar="SECONDS", help="use so long to find a better partition")
     add_outputs(command)
     add_seed(command)
@@ -67,8 +72,16 @@ def run(options: argparse.Namespace, progress: "Progress") -> None:
         return communities(
             graph, resolution=options.resolution, objective=options.objective, effort=options.effort,
             components=options.components, min_size=options.min_size, max_size=options.max_size,
-            node_weight=node_weights(options, graph),
+            node_weight=node_weights(options, graph), connectivity=options.connectivity,
             time_budget=options.time_budget, rng=options.seed, progress=progress,
         )  # fmt: skip
 
     cluster_file(options, call, progress)
+
+
+def _word_or_number(text: str) -> str | float:
+    """A number if the text is one."""
+    try:
+        return float(text)
+    except ValueError:
+        return text

@@ -24,6 +24,7 @@ MEASURES = {
     "element_centric_similarity": "element-centric similarity",
     "variation_of_information": "variation of information",
 }
+WORDS = {"n_well_connected": "well-connected clusters"}
 MOST_SIZES = 10_000  # pairs of sizes of clusters, which take the adjusted mutual information a second
 
 
@@ -42,6 +43,9 @@ def add_to(commands: Any) -> None:
 
 def run(options: argparse.Namespace, progress: "Progress") -> None:
     """Read both, compare and print."""
+    import numpy as np
+
+    from graphclust.engine.well_connected import count_well_connected, minimum_cuts
     from graphclust.objective import agreement
     from graphclust.objective.cuts import edge_cut, modularity, normalized_cut
     from graphclust.objective.labels import labels_on
@@ -60,6 +64,10 @@ def run(options: argparse.Namespace, progress: "Progress") -> None:
         facts["normalized_cut"] = [normalized_cut(graph, labels) for labels in both]
         facts["modularity"] = [modularity(graph, labels) for labels in both]
         facts["edge_cut"] = [edge_cut(graph, labels) for labels in both]
+        facts["n_well_connected"] = [
+            count_well_connected(minimum_cuts(graph, labels, int(labels.max()) + 1, False), np.bincount(labels + 1)[1:])
+            for labels in both
+        ]
         facts["imbalance"] = [_imbalance(labels) for labels in (one, other)]
     show(json.dumps(facts) if options.report == "json" else _as_text(facts))
 
@@ -111,7 +119,8 @@ def _as_text(facts: dict[str, Any]) -> str:
     ]
     if "modularity" in facts:
         lines.append(f"  {'':29s}  {'A':>10s} {'B':>10s}")
-        for name in ("normalized_cut", "modularity", "edge_cut", "imbalance"):
-            a, b = (f"{value:10,.6g}" if name == "edge_cut" else f"{value:10.4f}" for value in facts[name])
-            lines.append(f"  {name.replace('_', ' '):29s}  {a} {b}")
+        for name in ("normalized_cut", "modularity", "edge_cut", "imbalance", "n_well_connected"):
+            whole = name in ("edge_cut", "n_well_connected")
+            a, b = (f"{value:10,.6g}" if whole else f"{value:10.4f}" for value in facts[name])
+            lines.append(f"  {WORDS.get(name, name.replace('_', ' ')):29s}  {a} {b}")
     return "\n".join(lines)
