@@ -142,6 +142,14 @@ def as_graph(G: GraphLike, *, weight: str | None = "weight", symmetrize: str | N
     return graph if remarks == graph.remarks else replace(graph, remarks=remarks)
 
 
+def refuse_without_edges(graph: Graph) -> None:
+    """GraphValidationError for a graph without edges."""
+    if graph.n_entries == 0:
+        raise GraphValidationError(
+            "G has no edges, expected at least one: nothing can be cut; communities(G) makes each node a cluster"
+        )
+
+
 def _is_edge_table(G: Any) -> bool:
     """Whether a table has the two columns; one that is not computed yet is not asked, and is refused as a table."""
     from graphclust.io.tables import column_names

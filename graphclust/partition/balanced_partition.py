@@ -92,7 +92,7 @@ def balanced_partition(
     effort = as_choice(effort, "effort", tuple(EFFORTS))
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", ISOLATED_ALONE, GraphWarning)
-        graph = graph_to_cluster(G, k, weight, symmetrize, progress)
+        graph = graph_to_cluster(G, k, weight, symmetrize, progress, needs_edges=False)
     order = node_order(graph)
     ordered = in_order(graph, order)
     progress.watch(ordered)

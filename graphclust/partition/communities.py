@@ -36,6 +36,7 @@ from graphclust.results.from_labels import clustering_of, graph_to_cluster
 __all__ = ["communities"]
 
 COMPONENTS = ("all", "largest")
+ALONE = "G has no edges: each node is a cluster by itself"
 
 
 def communities(
@@ -80,7 +81,7 @@ def communities(
 
     Returns a `Clustering` whose `k` is the number of clusters found. Every cluster is connected, unless a bound leaves
     no other choice, which a remark then says. An isolated node is a cluster by itself, as in other tools for
-    communities; `coreset_sc`, which makes exactly k, labels it -1.
+    communities, and so is every node of a graph without edges; `coreset_sc`, which makes exactly k, labels it -1.
 
     Raises ParameterError (resolution, objective, effort, components or time_budget impossible, or bounds that no
     partition can meet), TypeError (of the wrong type), GraphValidationError (no graph to cluster, wrong weights).
@@ -98,13 +99,15 @@ def communities(
     effort = as_choice(effort, "effort", tuple(EFFORTS))
     components = as_choice(components, "components", COMPONENTS)
     (rng, seed), progress = as_seeded(rng), as_progress(progress, time_budget)
-    graph = graph_to_cluster(G, 1, weight, symmetrize, progress)
+    graph = graph_to_cluster(G, 1, weight, symmetrize, progress, needs_edges=False)
     order = node_order(graph)
     ordered = in_order(graph, order)
     progress.watch(ordered)
     remarks = list(graph.remarks)
     taken = np.ones(graph.n_nodes, bool)
-    if components == "largest":
+    if not graph.n_entries:
+        remarks.append(ALONE)
+    elif components == "largest":
         taken = nodes_to_partition(ordered, 1, components, remarks, progress)
     part = ordered if taken.all() else ordered.subgraph(np.flatnonzero(taken))
     on = weigh(part, objective)

@@ -20,7 +20,7 @@ from graphclust.graph.container import Graph, GraphLike
 from graphclust.graph.node_order import in_order, node_names, node_order
 from graphclust.literals import Effort, PlainObjective
 from graphclust.objective.objective import PLAIN_OBJECTIVES, WeighedGraph, weigh
-from graphclust.partition.communities import goal_at
+from graphclust.partition.communities import ALONE, goal_at
 from graphclust.partition.options import graph_settings, plain_number
 from graphclust.progress import Progress, ProgressLike, as_progress
 from graphclust.results.from_labels import graph_to_cluster
@@ -71,7 +71,8 @@ def hierarchy(
 
     Returns a `Hierarchy`. Each level is strictly inside the one before it, and none repeats another. Clusters are
     connected, with one exception: nodes that inside the cluster above hang on one and the same node alone, and for
-    which its part has no room, stand together. An isolated node is a cluster by itself.
+    which its part has no room, stand together. An isolated node is a cluster by itself, and so is every node of a
+    graph without edges.
 
     Raises ParameterError (an argument out of range; a node that alone weighs more than `max_size`, or is without the
     attribute), TypeError (of the wrong type), GraphValidationError (no graph to cluster, weights of nodes that do not
@@ -96,10 +97,11 @@ def hierarchy(
     resolution = None if resolution is None else as_number(resolution, "resolution", above=0.0)
     levels = None if levels is None else as_whole_number(levels, "levels", at_least=1)
     (rng, seed), progress = as_seeded(rng), as_progress(progress, None)
-    graph = graph_to_cluster(G, 1, weight, symmetrize, progress)
+    graph = graph_to_cluster(G, 1, weight, symmetrize, progress, needs_edges=False)
     is_bounded = (max_size, min_size) != (None, None)
     sizes = Sizes(as_sizes(G, graph, node_weight if is_bounded or node_weight is not None else 1.0), least, most)
     refuse_heavy_nodes(graph, sizes)
+    remarks = graph.remarks if graph.n_entries else (*graph.remarks, ALONE)
     found, resolutions = make_levels(graph, LevelOptions(sizes, resolution, levels, objective, effort), rng, progress)
     parameters = {**asked, "objective": objective, "effort": effort} | graph_settings(weight, symmetrize, None)
     if node_weight is not None:
@@ -109,7 +111,7 @@ def hierarchy(
     return hierarchy_of(
         graph, found, objective=objective, resolutions=resolutions, max_size=asked["max_size"],
         min_size=asked["min_size"], node_sizes=None if (sizes.of_nodes == 1.0).all() else sizes.of_nodes,
-        remarks=graph.remarks + progress.remarks, seconds=progress.seconds, parameters=parameters, seed=seed,
+        remarks=remarks + progress.remarks, seconds=progress.seconds, parameters=parameters, seed=seed,
     )  # fmt: skip
 
 

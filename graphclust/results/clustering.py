@@ -18,7 +18,7 @@ from graphclust.errors import GraphValidationError
 from graphclust.graph.container import Graph
 from graphclust.graph.node_order import node_names
 from graphclust.html_table import html_text
-from graphclust.objective.cuts import cut_and_volume, links_to_others
+from graphclust.objective.cuts import cut_and_volume, links_to_others, modularity_of_sums
 from graphclust.objective.objective import DEFINITIONS
 from graphclust.progress import ProgressLike
 from graphclust.results import report
@@ -203,11 +203,10 @@ class Clustering:
     def modularity(self) -> float:
         """Newman's modularity at resolution 1: sum over clusters of inside(S) / vol(V) - (vol(S) / vol(V))^2.
 
-        Self-loops count once; the function `modularity` has NetworkX's and igraph's convention too.
+        Self-loops count once; the function `modularity` has NetworkX's and igraph's convention too. 0 without edges.
         """
         cut, volume = self._cut_and_volume
-        total = self.graph.total_volume
-        return float(((volume - cut) / total - (volume / total) ** 2).sum())
+        return modularity_of_sums(cut, volume, self.graph.total_volume)
 
     @cached_property
     def natural_range(self) -> tuple[float, float] | None:

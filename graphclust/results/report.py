@@ -106,7 +106,7 @@ def as_text(clustering: "Clustering") -> str:
         steps = ", ".join(f"{share:.1%} by {step}" for step, share in clustering.decided.items())
         lines.append(f"  first labels     {steps}")
     if clustering.entries_read:
-        passes = sum(clustering.entries_read.values()) / graph.n_entries
+        passes = sum(clustering.entries_read.values()) / max(graph.n_entries, 1)
         lines.append(f"  entries read     {passes:.1f} times over")
     lines += ["", *_cluster_table(clustering), "", *_stage_table(clustering.seconds)]
     if clustering.remarks:

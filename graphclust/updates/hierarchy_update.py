@@ -16,7 +16,6 @@ from graphclust.engine.join_small_clusters import Sizes, join_small, without_gap
 from graphclust.engine.levels import run_on
 from graphclust.engine.nested_levels import levels_within_bound
 from graphclust.engine.overlay import number_used
-from graphclust.errors import GraphValidationError
 from graphclust.graph.container import Graph
 from graphclust.objective.objective import weigh
 from graphclust.partition.communities import goal_at
@@ -53,8 +52,6 @@ def remake_hierarchy(found: Hierarchy, edit: EditedGraph, rng: Seed, progress: P
     """The hierarchy of the edited graph, made from the levels before; of the graph before nothing is asked."""
     (rng, seed), progress = as_seeded(rng), as_progress(progress, None)
     graph, before = edit.graph, edit.before
-    if graph.n_entries == 0:
-        raise GraphValidationError("no edges are left after the edits, expected at least one")
     of_nodes = np.ones(graph.n_nodes)
     if found.node_sizes is not None:
         of_nodes[before >= 0] = found.node_sizes[before[before >= 0]]

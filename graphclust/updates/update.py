@@ -70,8 +70,6 @@ def remake(
     earlier graph is not used.
     """
     (rng, seed), progress = as_seeded(rng), as_progress(progress, None)
-    if edit.graph.n_entries == 0:
-        raise GraphValidationError("no edges are left after the edits, expected at least one")
     with progress.stage("partition"):
         labels, sums = _partition_again(clustering, edit, everywhere, rng, progress)
     with progress.stage("ids"):
@@ -105,7 +103,7 @@ def _partition_again(
     at = slice(None) if len(nodes) == len(kept) else nodes  # of all nodes nothing is copied
     kept, n_changed = kept[at], edit.n_changed[at]
     on = weigh(part, clustering.objective)
-    if on.units.mass == 0.0:
+    if on.units.mass == 0.0 and not taken.all():
         raise GraphValidationError(
             "after the edits no edge is left in the component that was clustered, expected at least one; cluster the "
             "changed graph"
