@@ -9,7 +9,9 @@ from graphclust.checks import K_OF_GRAPH, as_whole_number
 from graphclust.compiled.graphs import agglomeration as loops
 from graphclust.compiled.graphs.levels import Goal, Level, Partition
 from graphclust.compiled.graphs.merging import merge_light, merge_pairs
-from graphclust.engine.levels import Run, is_small, partition_in, room_for, run_on
+from graphclust.engine.contraction import contract
+from graphclust.engine.levels import Run, is_small, n_entries, partition_in, room_for, run_on
+from graphclust.engine.sequential_contraction import is_estimate
 from graphclust.errors import ParameterError, amount
 from graphclust.graph.container import Graph, GraphLike
 from graphclust.io.graph_input import as_graph
@@ -18,6 +20,7 @@ from graphclust.objective.objective import as_aim, weigh
 __all__ = ["merge_clusters"]
 
 NO_GAINS, NO_PAIRS = np.empty(0), np.empty((0, 2), np.int32)
+ROUND_OFF = 1e-12  # of the weight between two clusters
 ENTRIES_PER_STEP = 1 << 21  # some tenths of a second between two looks at the progress hook, and at Ctrl-C
 
 
@@ -66,6 +69,21 @@ def graph_without_isolated_nodes(G: GraphLike, weight: str | None) -> Graph:
             f"G has {amount(int(graph.isolated.sum()), 'isolated node')}, which no cut can place; leave them out"
         )
     return graph
+
+
+def unite_ties(level: Level, found: Partition, goal: Goal, run: Run) -> Partition:
+    """The partition after unions of linked clusters that lose nothing beyond round-off: as good, with fewer clusters.
+
+    A union within ROUND_OFF of a tie gains at a pull that is lower by ROUND_OFF. Nothing is united where the links
+    between clusters are estimates.
+    """
+    k, objective = len(found.sums.size), goal.objective
+    if k == 1 or is_estimate(n_entries(level), k):
+        return found
+    step = contract(level, found, run)
+    lower = goal._replace(objective=objective._replace(pull=objective.pull * (1.0 - ROUND_OFF)), least=0.0)
+    united = agglomerate(step.coarse, lower, run)
+    return found if len(united.sums.size) == k else step.project(united)
 
 
 def agglomerate(

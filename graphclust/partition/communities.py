@@ -10,6 +10,7 @@ import numpy as np
 from graphclust.checks import Seed, as_choice, as_number, as_seeded
 from graphclust.compiled.graphs.levels import Goal
 from graphclust.compiled.graphs.objective import PLAIN, ClusterSums, Objective
+from graphclust.engine.agglomeration import unite_ties
 from graphclust.engine.bounds import (
     NodeWeight,
     as_bounds,
@@ -158,7 +159,7 @@ def communities(
         goal = goal_at(on, resolution, objective)
         if bounds is not None:
             goal = goal._replace(least=bounds.least, most=bounds.most)
-        found = partition(run.finest, goal, chosen, run)
+        found = unite_ties(run.finest, partition(run.finest, goal, chosen, run), goal, run)
         if bounds is not None and bounds.least > 0.0:
             found = meet_minimum(run.finest, found, goal, run)
             n_parts = len(split_disconnected(run.finest, found, run).sums.size)

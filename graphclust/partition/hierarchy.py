@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from graphclust.checks import Seed, as_choice, as_number, as_seeded, as_whole_number
+from graphclust.engine.agglomeration import unite_ties
 from graphclust.engine.bounds import as_sizes
 from graphclust.engine.engine import EFFORTS, partition
 from graphclust.engine.join_small_clusters import Sizes, join_small
@@ -172,7 +173,7 @@ def _levels(
     first, *finer = resolutions
     goal = goal_at(on, first, objective)
     if earlier is None:
-        labels = partition(run.finest, goal, EFFORTS[wanted.effort], run).labels
+        labels = unite_ties(run.finest, partition(run.finest, goal, EFFORTS[wanted.effort], run), goal, run).labels
     else:
         labels = restart_labels(run, earlier.start(0), earlier.n_changed, goal)
     labels = join_small(on.graph, labels, sizes._replace(most=np.inf))
