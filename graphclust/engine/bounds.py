@@ -5,6 +5,7 @@ from __future__ import annotations
 import heapq
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,12 +13,13 @@ import numpy.typing as npt
 
 from graphclust.checks import as_names, as_number, as_weights
 from graphclust.compiled.graphs.balance import balance_into
-from graphclust.compiled.graphs.levels import Goal, Level, Partition
-from graphclust.engine.agglomeration import agglomerate
+from graphclust.compiled.graphs.levels import Goal, Level, Partition, Terms
+from graphclust.compiled.graphs.objective import ClusterSums
 from graphclust.engine.contraction import contract
-from graphclust.engine.levels import Run, partition_in, room_for, with_sums
+from graphclust.engine.join_small_clusters import Sizes, join_small
+from graphclust.engine.levels import Run, partition_in, read_only_level, room_for, with_sums
 from graphclust.engine.local_moving import refine
-from graphclust.engine.overlay import split_disconnected
+from graphclust.engine.overlay import number_used
 from graphclust.errors import GraphValidationError, GraphWarning, ParameterError, amount, warn_caller
 from graphclust.graph.container import Graph
 
@@ -25,7 +27,7 @@ NodeWeight = npt.ArrayLike | Mapping[Any, float] | str | None
 NO_ROOM = "the nodes fit into no clusters that were tried"
 ROUND_OFF = 1e-9  # of a bound: a product that differs from a whole number by less is that number
 TRIES = 16  # numbers of clusters that nodes are packed into by size alone
-ROUNDS = 3  # of uniting small clusters: the moves and splits in between can make new ones
+SHOWN = 5  # unions in a remark, and clusters of each
 
 
 class Bounds(NamedTuple):
@@ -263,19 +265,37 @@ def refuse_small_components(graph: Graph, size: np.ndarray, min_size: Any, or_el
 
 
 def meet_minimum(level: Level, found: Partition, goal: Goal, run: Run) -> Partition:
-    """The partition with no cluster below the lower bound of the goal.
+    """The partition with no cluster below the lower bound of the goal, unless it is a component.
 
-    Small clusters are united with neighbors that have room. If none has, as for the leaves of a hub, small clusters of
-    one neighbor are united with each other. Clusters that are still small take nodes from others, or give all of theirs
-    to others. ParameterError if that fails too.
+    Small clusters are united with the neighbor that they share most weight with. Where no neighbor has room, nodes of
+    components that hold enough are given and taken until the bounds are met; ParameterError if that fails.
     """
-    for left in range(ROUNDS - 1, -1, -1):
-        if _least_load(level, found) >= goal.least:
-            return found
-        step = contract(level, found, run)
-        found = step.project(agglomerate(step.coarse, goal, run))
-        if left > 0:
-            found = split_disconnected(level, refine(level, found, goal, run), run)
+    labels = join_small(level.rows, found.labels, Sizes(level.terms.size, goal.least, goal.most))
+    if labels is found.labels:
+        return found
+    found = with_sums(level, labels, int(labels.max()) + 1, run)
+    of_node = np.zeros(len(labels), np.int32) if run.graph is None else run.graph.components
+    holds_enough = (np.bincount(of_node, level.terms.size) >= goal.least)[of_node]
+    is_short = np.bincount(labels, level.terms.size) < goal.least
+    if not is_short[labels[holds_enough]].any():
+        return found
+    if holds_enough.all() or run.graph is None:
+        return _make_room(level, found, goal, run)
+    nodes = np.flatnonzero(holds_enough)
+    part = read_only_level(run.graph.subgraph(nodes).rows, Terms(*(values[nodes] for values in level.terms)))
+    own, k = number_used(labels[nodes])
+    made = _make_room(part, with_sums(part, own, k, run), goal, replace(run, graph=None, finest=part))
+    labels = labels.copy()
+    labels[nodes] = made.labels + len(is_short)
+    return with_sums(level, *number_used(labels), run)
+
+
+def _make_room(level: Level, found: Partition, goal: Goal, run: Run) -> Partition:
+    """The partition with all clusters within the bounds of the goal; ParameterError where none is found.
+
+    Small clusters of one neighbor, such as leaves of a hub, are united with each other. Clusters that are still small
+    take nodes from others, or give all of theirs to others.
+    """
     step = contract(level, found, run)
     found = step.project(_unite_with_neighbors(step.coarse, goal, run))
     if _least_load(level, found) >= goal.least:
@@ -289,6 +309,49 @@ def meet_minimum(level: Level, found: Partition, goal: Goal, run: Run) -> Partit
             "or a larger max_size"
         )
     return packed
+
+
+def leave_apart(level: Level, found: Partition, goal: Goal, run: Run) -> Partition:
+    """The partition of the clusters that are not below the lower bound of the goal; nodes of others have label -1."""
+    load = np.bincount(found.labels, level.terms.size)
+    kept = load >= goal.least
+    if not kept.any():
+        raise ParameterError(
+            f"min_size={goal.least:.12g} is more than any cluster holds, expected at most {load.max():.12g}"
+        )
+    number = np.where(kept, np.cumsum(kept) - 1, -1).astype(np.int32)
+    return Partition(number[found.labels], ClusterSums(*(values[kept] for values in found.sums)))
+
+
+def remarks_on_small(before: np.ndarray, after: np.ndarray, size: np.ndarray, min_size: Any) -> list[str]:
+    """What became of clusters below the lower bound: which were united, left apart, or are below it still.
+
+    before, after : the cluster of each node, the second numbered as a reader sees it, -1 for none; size : of each node.
+    """
+    said, aside = [], after < 0
+    pairs, place = np.unique(np.stack([after, before], 1)[~aside], axis=0, return_inverse=True)
+    into, load = pairs[:, 0], np.bincount(place.ravel(), size[~aside])
+    united = np.flatnonzero(np.bincount(into) > 1)
+    if len(united):
+        sums = [np.sort(load[into == c])[::-1] for c in united[:SHOWN].tolist()]
+        parts = [" + ".join(f"{one:.6g}" for one in of[:SHOWN]) + " + ..." * (len(of) > SHOWN) for of in sums]
+        listed = ", ".join(f"cluster {c}: {text}" for c, text in zip(united.tolist(), parts, strict=False))
+        said.append(
+            f"clusters of less than min_size={min_size} were united with the neighbor of most weight between them: "
+            + listed + (f", and {len(united) - SHOWN} more" if len(united) > SHOWN else "")
+        )  # fmt: skip
+    if aside.any():
+        words = f"{amount(int(aside.sum()), 'node')} of {amount(len(np.unique(before[aside])), 'cluster')}"
+        said.append(
+            f'{words} of less than min_size={min_size} left apart, in no cluster (label -1): small="unite" unites them'
+        )
+    held = np.bincount(after[~aside], size[~aside])
+    if (short := held[held < min_size]).size:
+        words = amount(len(short), "cluster holds", "clusters hold")
+        said.append(
+            f"{words} less than min_size={min_size}, of {short.min():.6g} to {short.max():.6g}: no edge leaves them"
+        )
+    return said
 
 
 def _pack_within(level: Level, near: int, goal: Goal, run: Run) -> Partition | None:

@@ -176,7 +176,7 @@ def _levels(
         labels = unite_ties(run.finest, partition(run.finest, goal, EFFORTS[wanted.effort], run), goal, run).labels
     else:
         labels = restart_labels(run, earlier.start(0), earlier.n_changed, goal)
-    labels = join_small(on.graph, labels, sizes._replace(most=np.inf))
+    labels = join_small(on.graph.rows, labels, sizes._replace(most=np.inf))
     if not np.isinf(sizes.most):
         yield labels
         yield from levels_within_bound(on.graph, labels, max(first, USUAL), objective, sizes, run, earlier)

@@ -83,7 +83,7 @@ def _update_levels(
     run = run_on(on, rng, progress)
     first = wanted.resolutions[0]
     labels = restart_labels(run, earlier.start(0), earlier.n_changed, goal_at(on, first, wanted.objective))
-    labels = join_small(graph, labels, sizes._replace(most=np.inf))
+    labels = join_small(graph.rows, labels, sizes._replace(most=np.inf))
     is_changed = has_changed(labels, earlier.levels[0], earlier.n_changed > 0)[labels]
     nodes = np.flatnonzero(is_changed)
     below: list[npt.NDArray[np.int32]] = []

@@ -6,8 +6,8 @@ import networkx as nx
 import numpy as np
 import pytest
 
-from graphclust import balanced_partition, cluster_path, communities, coreset_sc, hierarchy
-from graphclust.errors import GraphValidationError
+from graphclust import balanced_partition, cluster_path, communities, coreset_sc, hierarchy, modularity
+from graphclust.errors import GraphValidationError, ParameterError
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*isolated node:graphclust.errors.GraphWarning")
 
@@ -77,3 +77,48 @@ def test_a_complete_bipartite_graph_is_one_cluster_unless_a_bound_forbids_it():
     assert communities(G, rng=0).k == len(hierarchy(G, rng=0).ids[0]) == 1
     bounded = communities(G, max_size=8, rng=0)
     assert bounded.sizes.max() <= 8 and bounded.k <= 4
+
+
+def groups_and_a_small_one():
+    """Cliques of 12 and 30 nodes, a triangle with more weight to the second, a pair by itself and an isolated node."""
+    G = nx.disjoint_union_all(map(nx.complete_graph, (12, 30, 3, 2, 1)))
+    G.add_weighted_edges_from([(0, 42, 0.17), (12, 42, 2.0), (13, 43, 2.48)])
+    return G
+
+
+def test_small_clusters_join_the_neighbor_of_most_weight_and_a_remark_says_which():
+    G = groups_and_a_small_one()
+    free = communities(G, rng=0)
+    assert sorted(free.sizes) == [1, 2, 3, 12, 30]
+    found = communities(G, min_size=5, rng=0)
+    assert found.sizes.tolist() == [33, 12, 2, 1] and set(found.labels[42:45]) == {0}
+    united, alone = found.remarks[-2:]
+    assert "min_size=5" in united and "cluster 0: 30 + 3" in united
+    assert alone == "2 clusters hold less than min_size=5, of 1 to 2: no edge leaves them"
+    later = found.update(added=[(45, 0), (47, 1)], removed=[(12, 42), (13, 43)], rng=0)
+    assert later.sizes.tolist() == [30, 18]
+
+
+def test_a_long_list_of_unions_is_cut_short():
+    pairs = nx.disjoint_union_all([nx.star_graph(9), *[nx.complete_graph(3)] * 40])
+    pairs.add_edges_from((i % 10, 10 + 3 * i) for i in range(40))
+    remarks = communities(pairs, min_size=60, rng=0).remarks
+    assert any("min_size=60" in one for one in remarks) and max(map(len, remarks)) < 400
+
+
+def test_small_clusters_apart_are_in_no_cluster():
+    G = groups_and_a_small_one()
+    found = communities(G, min_size=5, small="apart", rng=0)
+    assert found.sizes.tolist() == [30, 12] and (found.labels[42:] == -1).all()
+    assert any("6 nodes of 3 clusters" in one and "min_size=5" in one for one in found.remarks)
+    assert found.modularity == pytest.approx(modularity(G, found.labels)) and found.n_aside == 5
+    assert found.parameters["small"] == "apart" and "no cluster" in str(found)
+    later = found.update(added=[(42, 45), (42, 46), (43, 45), (43, 46), (44, 45), (44, 46)], rng=0)
+    assert later.sizes.tolist() == [30, 12, 5] and later.labels[47] == -1
+    for options, words in [
+        ({"small": "apart"}, "small='apart' .* min_size"),
+        ({"small": "alone", "min_size": 5}, "'unite', 'apart'"),
+        ({"small": "apart", "min_size": 40}, "min_size=40 .* at most 30"),
+    ]:
+        with pytest.raises(ParameterError, match=words):
+            communities(G, rng=0, **options)

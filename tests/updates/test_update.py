@@ -469,10 +469,9 @@ def test_weights_that_came_with_the_graph_stay_with_its_nodes():
     assert later.graph.node_weights.tolist() == later.node_sizes.tolist() == [2, 3, 4, 1, 1, 1]
 
 
-def test_bounds_that_the_edited_graph_cannot_meet_are_an_error():
+def test_a_new_component_below_the_lower_bound_is_a_cluster():
     found = communities(nx.ring_of_cliques(3, 4), min_size=4, rng=0)
-    with pytest.raises(ParameterError, match="after the edits a component holds 2, less than min_size=4;"):
-        found.update(added=[(12, 13)], rng=0)
+    assert found.update(added=[(12, 13)], rng=0).sizes.tolist() == [4, 4, 4, 2]
 
 
 @pytest.mark.parametrize("objective", ["modularity", "normalized_cut", "ratio_cut", "constant_potts"])
