@@ -347,10 +347,8 @@ def remarks_on_small(before: np.ndarray, after: np.ndarray, size: np.ndarray, mi
         )
     held = np.bincount(after[~aside], size[~aside])
     if (short := held[held < min_size]).size:
-        words = amount(len(short), "cluster holds", "clusters hold")
-        said.append(
-            f"{words} less than min_size={min_size}, of {short.min():.6g} to {short.max():.6g}: no edge leaves them"
-        )
+        words = f"{amount(len(short), 'cluster holds', 'clusters hold')} less than min_size={min_size}"
+        said.append(f"{words}, of {short.min():.6g} to {short.max():.6g}: no neighbor can take them")
     return said
 
 

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from graphclust.checks import Seed, as_choice, as_number, as_seeded, as_whole_number
 from graphclust.engine.agglomeration import unite_ties
-from graphclust.engine.bounds import as_sizes
+from graphclust.engine.bounds import as_sizes, remarks_on_small
 from graphclust.engine.engine import EFFORTS, partition
 from graphclust.engine.join_small_clusters import Sizes, join_small
 from graphclust.engine.levels import Run, run_on
@@ -56,7 +56,7 @@ def hierarchy(
         into those that they show when clustered alone; where nothing shows, the last level splits them evenly along
         their weakest connections. None: there is no bound.
     min_size : >= 1; clusters that hold less are joined to the sibling that they share most weight with, where there is
-        one and `max_size` allows it.
+        one and `max_size` allows it; a remark counts the others.
     resolution : > 0, at which the coarsest level is that of `communities`. None: 1 where there is a `max_size`; without
         one the levels are those at 1 and at the natural resolutions, over the widest ranges of which the number of
         clusters of a dendrogram stays.
@@ -104,6 +104,8 @@ def hierarchy(
     refuse_heavy_nodes(graph, sizes)
     remarks = graph.remarks if graph.n_entries else (*graph.remarks, ALONE)
     found, resolutions = make_levels(graph, LevelOptions(sizes, resolution, levels, objective, effort), rng, progress)
+    if least:
+        remarks = (*remarks, *remarks_on_small(found[-1], found[-1], sizes.of_nodes, min_size))
     parameters = {**asked, "objective": objective, "effort": effort} | graph_settings(weight, symmetrize, None)
     if node_weight is not None:
         parameters["node_weight"] = node_weight if isinstance(node_weight, str) else "an array"

@@ -37,7 +37,7 @@ class Clustering:
     """Labels of all nodes, the quality of the partition and an account of the work.
 
     labels : int64, shape (n_nodes,), in the order of `nodes`; clusters are numbered from 0 by decreasing size, nodes
-        of components put aside have -1, and so have isolated ones, see `isolated`.
+        that were put aside have -1, and so have isolated ones, see `aside` and `isolated`.
     k : the number of clusters asked for; `n_clusters` is the number found.
     graph : the graph that was clustered.
     objective : what the partition was made for, as `coreset_sc` names it.
@@ -101,7 +101,7 @@ class Clustering:
 
     @property
     def aside(self) -> npt.NDArray[np.bool_]:
-        """True for nodes with edges in no cluster, shape (n_nodes,): those of components that were put aside.
+        """True for nodes with edges in no cluster, shape (n_nodes,): components put aside, and small clusters apart.
 
         >>> import networkx as nx
         >>> from graphclust import coreset_sc

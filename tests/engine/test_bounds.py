@@ -202,4 +202,8 @@ def test_the_command_takes_bounds(tmp_path, capsys):
     assert main(["communities", "karate", "--min-size", "4", "--max-size", "8", "-o", str(output)]) == 0
     sizes = np.bincount(graphclust.read_labels(output)[1])
     assert sizes.min() >= 4 and sizes.max() <= 8 and f"in {len(sizes)} clusters" in capsys.readouterr().out
+    assert main(["communities", "karate", "--min-size", "8", "--small", "apart"]) == 0
+    assert "left apart, in no cluster" in capsys.readouterr().out
+    assert main(["communities", "karate", "--small", "apart"]) == 2
+    assert "--small apart leaves out clusters of less than --min-size" in capsys.readouterr().err
     assert main(["communities", "karate", "--max-size", "0.5"]) == 2

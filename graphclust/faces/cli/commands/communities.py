@@ -33,7 +33,7 @@ def add_to(commands: Any) -> None:
     """Add the command to the parser's."""
     from graphclust.engine.engine import EFFORTS
     from graphclust.objective.objective import PLAIN_OBJECTIVES
-    from graphclust.partition.communities import COMPONENTS
+    from graphclust.partition.communities import COMPONENTS, SMALL
 
     command = commands.add_parser(
         "communities",
@@ -52,6 +52,9 @@ def add_to(commands: Any) -> None:
         "--components", choices=COMPONENTS, default="all", help="the largest leaves the nodes of others out (all)"
     )
     add_bounds(command, "min_size", "max_size")
+    command.add_argument(
+        "--small", choices=SMALL, default="unite", help="unite clusters below --min-size with others, or leave them out"
+    )
     command.add_argument("--time-budget", type=float, metavar="SECONDS", help="use so long to find a better partition")
     add_outputs(command)
     add_seed(command)
@@ -67,7 +70,7 @@ def run(options: argparse.Namespace, progress: "Progress") -> None:
         return communities(
             graph, resolution=options.resolution, objective=options.objective, effort=options.effort,
             components=options.components, min_size=options.min_size, max_size=options.max_size,
-            node_weight=node_weights(options, graph),
+            small=options.small, node_weight=node_weights(options, graph),
             time_budget=options.time_budget, rng=options.seed, progress=progress,
         )  # fmt: skip
 
