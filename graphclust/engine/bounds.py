@@ -216,13 +216,18 @@ def describe_sure_bounds(size: np.ndarray, k: int) -> str:
 
 
 def pack(level: Level, k: int, run: Run) -> Partition:
-    """k clusters by size alone: the heaviest remaining node always joins the cluster that holds least."""
-    labels, heap = np.empty(len(level.terms.size), np.int32), [(0.0, c) for c in range(k)]
-    for u in np.argsort(-level.terms.size, kind="stable"):
+    """k clusters by size alone."""
+    return with_sums(level, packed_labels(level.terms.size, k), k, run)
+
+
+def packed_labels(size: np.ndarray, k: int) -> np.ndarray:
+    """Labels of k clusters: the heaviest remaining node always joins the cluster that holds least."""
+    labels, heap = np.empty(len(size), np.int32), [(0.0, c) for c in range(k)]
+    for u in np.argsort(-size, kind="stable"):
         load, c = heap[0]
         labels[u] = c
-        heapq.heapreplace(heap, (load + float(level.terms.size[u]), c))
-    return with_sums(level, labels, k, run)
+        heapq.heapreplace(heap, (load + float(size[u]), c))
+    return labels
 
 
 def _round_down(value: float) -> float:
@@ -240,6 +245,12 @@ def most_of_equal_parts(size: np.ndarray, k: int, max_imbalance: float) -> float
     mean = float(size.sum()) / k
     most = (1.0 + max_imbalance) * mean
     return float(math.ceil(most - ROUND_OFF * most)) if (size == np.floor(size)).all() else most * (1.0 + ROUND_OFF)
+
+
+def least_of_equal_parts(size: np.ndarray, k: int, min_imbalance: float) -> float:
+    """What one of k parts has to hold: (1 - min_imbalance) times the mean, rounded down if sizes are whole numbers."""
+    least = max(0.0, 1.0 - min_imbalance) * float(size.sum()) / k * (1.0 - ROUND_OFF)
+    return float(math.floor(least + 2.0 * ROUND_OFF * least)) if (size == np.floor(size)).all() else least
 
 
 def question_share(size: np.ndarray, k: int, max_imbalance: float) -> None:

@@ -13,12 +13,13 @@ import numpy.typing as npt
 from graphclust import __version__
 from graphclust.checks import Seed
 from graphclust.compiled.graphs.objective import ClusterSums
+from graphclust.compiled.graphs.overlay import split_by_connection
 from graphclust.coreset.outcome import CoresetClustering
 from graphclust.errors import GraphValidationError
 from graphclust.graph.container import Graph
 from graphclust.graph.node_order import node_names
 from graphclust.html_table import html_text
-from graphclust.objective.cuts import cut_and_volume, links_to_others, modularity_of_sums
+from graphclust.objective.cuts import cut_and_volume, links_to_others, modularity_of_sums, sum_by_label
 from graphclust.objective.objective import DEFINITIONS
 from graphclust.progress import ProgressLike
 from graphclust.results import report
@@ -156,10 +157,30 @@ class Clustering:
         """Weight of the edges whose ends lie in two clusters; METIS's own objective."""
         return float(self._cut_and_volume[0].sum()) / 2.0
 
+    @cached_property
+    def loads(self) -> npt.NDArray[np.float64]:
+        """What each cluster holds of what bounds count, shape (n_clusters,): its nodes, or what they weigh."""
+        if self.node_sizes is None:
+            return self.sizes.astype(np.float64)
+        return sum_by_label(self.node_sizes, self.labels, self.n_clusters)
+
     @property
     def imbalance(self) -> float:
-        """Nodes of the largest cluster as a multiple of the average one's; 1 where all have the same size."""
-        return float(self.sizes.max() / self.sizes.mean())
+        """The load of the heaviest cluster as a multiple of the average one's; 1 where all hold the same."""
+        return float(self.loads.max() / self.loads.mean())
+
+    @property
+    def smallest_to_mean(self) -> float:
+        """The load of the lightest cluster as a multiple of the average one's."""
+        return float(self.loads.min() / self.loads.mean())
+
+    @cached_property
+    def n_pieces(self) -> int:
+        """Connected pieces of the clusters; `n_clusters` where each is connected. Edges are read for it."""
+        taken = np.flatnonzero(self.labels >= 0)
+        graph = self.graph if len(taken) == self.graph.n_nodes else self.graph.subgraph(taken)
+        labels = self.labels[taken].astype(np.int32)
+        return int(split_by_connection(graph.rows, labels, self.n_clusters, np.empty_like(labels))[0])
 
     @cached_property
     def _links_out(self) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:

@@ -16,6 +16,7 @@ from graphclust.engine.balanced import balance, is_within, settle
 from graphclust.engine.bounds import (
     NO_ROOM,
     as_bounds,
+    least_of_equal_parts,
     leave_apart,
     meet_minimum,
     most_of_equal_parts,
@@ -142,7 +143,7 @@ def _improve(run: Run, start: Start, n_changed: Labels, objective: str, goal: Go
     level, found = run.finest, start.found
     if objective == "edge_cut":
         found = settle(level, found, goal, run)
-        if not is_within(level, found, goal):
+        if not is_within(level, found, goal._replace(least=0.0)):
             raise ParameterError(f"after the edits {NO_ROOM}: partition the changed graph")
         return found
     fitted = _fit(level, found, goal)
@@ -192,6 +193,9 @@ def _requirements_of(clustering: Clustering, edit: EditedGraph) -> Requirements:
     sizes = np.ones(edit.graph.n_nodes) if sizes is None else sizes
     if max_imbalance is not None:
         max_size = most_of_equal_parts(sizes, k, max_imbalance)
+        share = asked.get("min_imbalance", max_imbalance)
+        if objective == "edge_cut":
+            return Requirements(k, sizes, 0.0 if share is None else least_of_equal_parts(sizes, k, share), max_size)
     return Requirements(k, *as_bounds(sizes, min_size, max_size))
 
 
