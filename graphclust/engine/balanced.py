@@ -260,7 +260,8 @@ def _settle(level: Level, parts: Parts, goal: Goal, run: Run, relaxed: bool, in_
         room = room_for(level, k)
         move_in_rounds_into(level, found, bound, ballast, COARSE_ROUNDS if relaxed else FINEST_ROUNDS, room)
         found = partition_in(room, k)
-    slack = float(size.max()) if goal.most * goal.k - size.sum() < goal.k * size.mean() else 0.0
+    room_left = min(goal.most * goal.k - size.sum(), size.sum() - goal.least * goal.k)
+    slack = float(size.max()) if room_left < goal.k * size.mean() else 0.0
     for search_limits in (LOCAL,) if run.progress.out_of_time() else (WHOLE, LOCAL):
         room = room_for(level, k)
         climbing.climb_into(level, found, bound, ballast, search_limits._replace(slack=slack), draws_of(run.rng), room)
