@@ -1,6 +1,7 @@
 """Parts of equal size: the bound holds whatever the graph, and the cut is that of a good partitioner."""
 
 import itertools
+import json
 import signal
 import warnings
 
@@ -454,7 +455,10 @@ def test_the_command_writes_parts_permutation_and_matrix(tmp_path, capsys):
     order = np.loadtxt(files[1], int)
     assert order.tolist() == expected.permutation().tolist()
     assert (graphclust.load_graph(files[2]).to_scipy() != A[order][:, order]).nnz == 0
-    assert "communication volume" in capsys.readouterr().out
+    printed = capsys.readouterr().out
+    assert "communication volume" in printed and "connected pieces" in printed and "of the mean" in printed
+    lifted = ["partition", str(tmp_path / "A.mtx"), "-k", "40", "--min-imbalance", "1", "--report", "json"]
+    assert main(lifted) == 0 and json.loads(capsys.readouterr().out)["smallest_to_mean"] < 0.8
     assert main([*map(str, command)]) == 2 and "parts.txt" in capsys.readouterr().err  # they are there already
 
 

@@ -458,7 +458,7 @@ def test_weights_that_came_with_the_graph_or_are_all_one_are_known_to_an_update(
     for found, most in ((parts, np.ceil(1.03 * sum(weights) / 2)), (clusters, 5)):
         later = found.update(added=[(1, 4)], rng=0)
         assert np.bincount(later.labels, weights).max() <= most
-        assert ("of what the nodes weigh" in str(later)) == (weights[0] > 1.0)
+        assert ("of the weight of the nodes" in str(later)) == (weights[0] > 1.0)
 
 
 def test_weights_that_came_with_the_graph_stay_with_its_nodes():

@@ -32,7 +32,7 @@ class FMLimits(NamedTuple):
 
     together : border nodes that a search begins at. moves, entries : so many moves, or entries read, without a rise of
     the value end a search. rounds : of searches from every border node, at most. slack : what a cluster may hold
-    above the bound during a search, so that nodes can change places where no cluster has room.
+    above the bounds, or lack, during a search, so that nodes can change places where no cluster has room.
     """
 
     together: int

@@ -13,6 +13,7 @@ IN_THE_SHELL = {
     "or another method": "or another --method",
     "ks holds": "--from and --to ask for k =",
     "n_neighbors=": "-k ", "name=": "", "max_imbalance=": "--imbalance ", "max_imbalance": "--imbalance",
+    "min_imbalance=": "--min-imbalance ", "min_imbalance": "--min-imbalance",
 }  # fmt: skip
 
 
