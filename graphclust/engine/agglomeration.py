@@ -8,7 +8,7 @@ import numpy.typing as npt
 from graphclust.checks import K_OF_GRAPH, as_whole_number
 from graphclust.compiled.graphs import agglomeration as loops
 from graphclust.compiled.graphs.levels import Goal, Level, Partition
-from graphclust.compiled.graphs.merging import merge_light, merge_pairs
+from graphclust.compiled.graphs.merging import merge_pairs
 from graphclust.engine.contraction import contract
 from graphclust.engine.levels import Run, is_small, n_entries, partition_in, room_for, run_on
 from graphclust.engine.sequential_contraction import is_estimate
@@ -89,7 +89,7 @@ def unite_ties(level: Level, found: Partition, goal: Goal, run: Run) -> Partitio
 def agglomerate(
     level: Level, goal: Goal, run: Run, gains: np.ndarray = NO_GAINS, pairs: np.ndarray = NO_PAIRS
 ) -> Partition:
-    """The nodes merged into `goal.k` clusters; if that is 0, while a union gains, and then light clusters with others.
+    """The nodes merged into `goal.k` clusters; if that is 0, while a union gains.
 
     gains : if of shape (n,), gains[t] becomes the gain of the union that leaves t clusters, for linked pairs.
     pairs : if of shape (n, 2), pairs[t] becomes the two clusters of that union, each named by one of its nodes: the
@@ -102,6 +102,4 @@ def agglomerate(
     chains, merger = loops.chains_of(level.rows), loops.merger_of(level.terms, goal, gains, pairs)
     while not merge_pairs(ENTRIES_PER_STEP, goal.k, goal.objective, chains, merger):
         run.progress.step(n - int(merger.state[2]), n - goal.k)
-    if goal.k == 0 and merger.limits is not None:
-        merge_light(goal.objective, chains, merger)
     return loops.partition_of(merger.clusters)

@@ -209,10 +209,9 @@ def _round_bounds(size: np.ndarray, least: float, most: float) -> tuple[float, f
 
 
 def describe_sure_bounds(size: np.ndarray, k: int) -> str:
-    """Bounds that k clusters surely meet: packed greedily, their loads differ by less than one node."""
-    mean, heaviest = float(size.sum()) / k, float(size.max())
-    least = f"min_size <= {_round_down(mean - heaviest):.12g} and " if mean > heaviest else "no min_size and "
-    return f"{least}max_size >= {_round_up(mean + heaviest):.12g}"
+    """Bounds that some k clusters meet: those packed by size alone."""
+    load = np.bincount(packed_labels(size, k), size)
+    return f"min_size <= {_round_down(load.min()):.12g} and max_size >= {_round_up(load.max()):.12g}"
 
 
 def pack(level: Level, k: int, run: Run) -> Partition:
@@ -263,15 +262,15 @@ def question_share(size: np.ndarray, k: int, max_imbalance: float) -> None:
         )
 
 
-def refuse_small_components(graph: Graph, size: np.ndarray, min_size: Any, or_else: str = "") -> None:
-    """ParameterError where a component holds less than a cluster has to; or_else : one more remedy."""
+def refuse_small_components(graph: Graph, size: np.ndarray, min_size: Any) -> None:
+    """ParameterError where a component holds less than a cluster has to."""
     holds = np.bincount(graph.components, weights=size)
     n_small = int(np.count_nonzero(holds < min_size))
     if n_small:
         have = "component holds" if n_small == 1 else "components hold"
         raise ParameterError(
             f"min_size={min_size} is more than {n_small} {have}, the smallest {holds.min():.12g}: expected at most "
-            f"that, or components='largest'{or_else}"
+            f"that, or components='largest', or components='all', which unites some"
         )
 
 
@@ -309,7 +308,7 @@ def _make_room(level: Level, found: Partition, goal: Goal, run: Run) -> Partitio
     """
     step = contract(level, found, run)
     found = step.project(_unite_with_neighbors(step.coarse, goal, run))
-    if _least_load(level, found) >= goal.least:
+    if np.bincount(found.labels, level.terms.size).min() >= goal.least:
         return found
     room = room_for(level, len(found.sums.size))
     k, within = balance_into(level, found, goal, np.zeros(len(found.sums.size)), room)
@@ -343,7 +342,7 @@ def remarks_on_small(before: np.ndarray, after: np.ndarray, size: np.ndarray, mi
     pairs, place = np.unique(np.stack([after, before], 1)[~aside], axis=0, return_inverse=True)
     into, load = pairs[:, 0], np.bincount(place.ravel(), size[~aside])
     united = np.flatnonzero(np.bincount(into) > 1)
-    if len(united):
+    if len(united) and len(into) == len(np.unique(before[~aside])):  # else nodes were given and taken
         sums = [np.sort(load[into == c])[::-1] for c in united[:SHOWN].tolist()]
         parts = [" + ".join(f"{one:.6g}" for one in of[:SHOWN]) + " + ..." * (len(of) > SHOWN) for of in sums]
         listed = ", ".join(f"cluster {c}: {text}" for c, text in zip(united.tolist(), parts, strict=False))
@@ -393,8 +392,3 @@ def _unite_with_neighbors(level: Level, goal: Goal, run: Run) -> Partition:
             into, load, last = c, size[c], linked[i]
     used, labels = np.unique(labels, return_inverse=True)
     return with_sums(level, labels.astype(np.int32), len(used), run)
-
-
-def _least_load(level: Level, found: Partition) -> float:
-    """The size of the smallest cluster."""
-    return float(np.bincount(found.labels, level.terms.size).min())

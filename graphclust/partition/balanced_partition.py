@@ -138,9 +138,9 @@ def balanced_partition(
             goal = goal._replace(least=float(load.min()) if load.max() <= most else 0.0)
             found, is_within = partition_balanced(run.finest, goal, chosen, run)
             lightest = np.bincount(found.labels, size[order], minlength=k).min()
-            remarks.append(
-                f"the lightest part holds {lightest:.6g}, less than {least:.6g}: the nodes' weights let no more"
-            )
+            if lightest < least:
+                said = f"the lightest part holds {lightest:.6g}, less than {least:.6g}"
+                remarks.append(f"{said}: the nodes' weights let no more")
         n_pieces = find_connected_parts(run.finest, found, run)[1]
     if not is_within:
         is_two_sided = min_imbalance not in ("same", None)

@@ -142,20 +142,10 @@ def communities(
         if before is not None:
             said = [*said, *remarks_on_small(before, numbering_by_size(found, k, listed)[labels], size, min_size)]
         return clustering_of(
-            graph,
-            k,
-            found,
-            said,
-            progress,
-            order=listed,
-            objective=objective,
-            resolution=resolution,
-            entries_read=progress.entries_read,
-            parameters=parameters,
-            seed=seed,
-            sums=sums,
+            graph, k, found, said, progress, order=listed, objective=objective, resolution=resolution,
+            entries_read=progress.entries_read, parameters=parameters, seed=seed, sums=sums,
             node_sizes=None if (sizes == 1.0).all() else sizes,
-        )
+        )  # fmt: skip
 
     def best_so_far(labels: np.ndarray) -> Clustering:
         said = "interrupted: these are the best labels so far, more time may find better ones"

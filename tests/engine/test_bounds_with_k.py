@@ -287,7 +287,7 @@ def test_what_is_called_sure_to_do_is_met_by_packing(weights, k):
     if k > len(size):
         return
     said = describe_sure_bounds(size, k).replace(" and", "").split()
-    most, least = float(said[-1]), float(said[2]) if said[0] == "min_size" else 0.0
+    most, least = float(said[-1]), float(said[2])
     level = run_on(weigh(graphclust.as_graph(nx.path_graph(len(size))), "ratio_cut"), size=size)
     load = np.bincount(pack(level.finest, k, level).labels, size, minlength=k)
     assert load.max() <= most and load.min() >= least
