@@ -280,10 +280,13 @@ def meet_minimum(level: Level, found: Partition, goal: Goal, run: Run) -> Partit
     Small clusters are united with the neighbor that they share most weight with. Where no neighbor has room, nodes of
     components that hold enough are given and taken until the bounds are met; ParameterError if that fails.
     """
-    labels = join_small(level.rows, found.labels, Sizes(level.terms.size, goal.least, goal.most))
-    if labels is found.labels:
+    if np.bincount(found.labels, level.terms.size).min() >= goal.least:
         return found
-    found = with_sums(level, labels, int(labels.max()) + 1, run)
+    step = contract(level, found, run)
+    sizes = Sizes(step.coarse.terms.size, goal.least, goal.most)
+    united = join_small(step.coarse.rows, np.arange(len(found.sums.size), dtype=np.int32), sizes)
+    found = step.project(with_sums(step.coarse, united, int(united.max()) + 1, run))
+    labels = found.labels
     of_node = np.zeros(len(labels), np.int32) if run.graph is None else run.graph.components
     holds_enough = (np.bincount(of_node, level.terms.size) >= goal.least)[of_node]
     is_short = np.bincount(labels, level.terms.size) < goal.least
@@ -339,8 +342,9 @@ def remarks_on_small(before: np.ndarray, after: np.ndarray, size: np.ndarray, mi
     before, after : the cluster of each node, the second numbered as a reader sees it, -1 for none; size : of each node.
     """
     said, aside = [], after < 0
-    pairs, place = np.unique(np.stack([after, before], 1)[~aside], axis=0, return_inverse=True)
-    into, load = pairs[:, 0], np.bincount(place.ravel(), size[~aside])
+    n_before = int(before.max()) + 1
+    pairs, place = np.unique(after[~aside] * n_before + before[~aside], return_inverse=True)
+    into, load = pairs // n_before, np.bincount(place, size[~aside])
     united = np.flatnonzero(np.bincount(into) > 1)
     if len(united) and len(into) == len(np.unique(before[~aside])):  # else nodes were given and taken
         sums = [np.sort(load[into == c])[::-1] for c in united[:SHOWN].tolist()]
