@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from graphclust.checks import Seed, as_choice, as_number, as_seeded
-from graphclust.compiled.graphs.levels import Goal, Partition
+from graphclust.compiled.graphs.levels import Goal
 from graphclust.compiled.graphs.objective import PLAIN, ClusterSums, Objective
 from graphclust.engine.agglomeration import unite_ties
 from graphclust.engine.bounds import (
@@ -22,7 +22,7 @@ from graphclust.engine.bounds import (
 )
 from graphclust.engine.connectivity import connect
 from graphclust.engine.engine import EFFORTS, TO_THE_END, partition
-from graphclust.engine.levels import Run, run_on, with_sums
+from graphclust.engine.levels import run_on, with_sums
 from graphclust.engine.overlay import split_disconnected
 from graphclust.engine.sequential_contraction import is_estimate
 from graphclust.errors import ParameterError
@@ -128,6 +128,7 @@ def communities(
     asked = {"min_size": min_size, "max_size": max_size, "node_weight": weights_in_words(node_weight, graph)}
     parameters |= {name: plain_number(value) for name, value in asked.items() if value is not None and is_bounded}
     parameters |= {"small": small} if small == "apart" else {}
+    deal_with_small = leave_apart if small == "apart" else meet_minimum
     parameters |= graph_settings(weight, symmetrize, time_budget)
 
     def clustering_with(
@@ -153,12 +154,8 @@ def communities(
         if goal.least > 0.0:
             quiet = replace(run, progress=Progress())
             found = connect(run.finest, with_sums(run.finest, own, int(own.max()) + 1, quiet), goal, quiet)
-            own = deal_with_small(found, quiet).labels
+            own = deal_with_small(run.finest, found, goal, quiet).labels
         return clustering_with(own, [*remarks, said])
-
-    def deal_with_small(found: Partition, run: Run) -> Partition:
-        """The partition whose clusters below the lower bound are united with others, or left apart."""
-        return (leave_apart if small == "apart" else meet_minimum)(run.finest, found, goal, run)
 
     with progress.interruptible(best_so_far), progress.stage("partition"):
         chosen = EFFORTS[effort] if time_budget is None else TO_THE_END
@@ -169,7 +166,7 @@ def communities(
         free = goal._replace(least=0.0)
         before = found = unite_ties(run.finest, partition(run.finest, free, chosen, run), free, run)
         if bounds is not None and bounds.least > 0.0:
-            found = deal_with_small(found, run)
+            found = deal_with_small(run.finest, found, goal, run)
             n_parts = 0 if small == "apart" else len(split_disconnected(run.finest, found, run).sums.size)
             if n_parts > len(found.sums.size):
                 remarks.append(f"not all clusters are connected, which the bounds do not let them be: {n_parts} parts")
