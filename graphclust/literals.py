@@ -7,5 +7,6 @@ Objective = Literal["modularity", "constant_potts", "normalized_cut", "ratio_cut
 ObjectiveOrEdgeCut = Literal["modularity", "constant_potts", "normalized_cut", "ratio_cut", "edge_cut"]
 Method = Literal["auto", "multilevel", "two-step", "paper"]
 Effort = Literal["low", "normal", "high"]
+Small = Literal["unite", "apart"]
 Components = Literal["large", "largest", "all"]
 Leftover = Literal["apart", "alone"]

@@ -8,8 +8,10 @@ import numpy.typing as npt
 from graphclust.checks import K_OF_GRAPH, as_whole_number
 from graphclust.compiled.graphs import agglomeration as loops
 from graphclust.compiled.graphs.levels import Goal, Level, Partition
-from graphclust.compiled.graphs.merging import merge_light, merge_pairs
-from graphclust.engine.levels import Run, is_small, partition_in, room_for, run_on
+from graphclust.compiled.graphs.merging import merge_pairs
+from graphclust.engine.contraction import contract
+from graphclust.engine.levels import Run, is_small, n_entries, partition_in, room_for, run_on
+from graphclust.engine.sequential_contraction import is_estimate
 from graphclust.errors import ParameterError, amount
 from graphclust.graph.container import Graph, GraphLike
 from graphclust.io.graph_input import as_graph
@@ -18,6 +20,7 @@ from graphclust.objective.objective import as_aim, weigh
 __all__ = ["merge_clusters"]
 
 NO_GAINS, NO_PAIRS = np.empty(0), np.empty((0, 2), np.int32)
+ROUND_OFF = 1e-12  # of the weight between two clusters
 ENTRIES_PER_STEP = 1 << 21  # some tenths of a second between two looks at the progress hook, and at Ctrl-C
 
 
@@ -68,10 +71,25 @@ def graph_without_isolated_nodes(G: GraphLike, weight: str | None) -> Graph:
     return graph
 
 
+def unite_ties(level: Level, found: Partition, goal: Goal, run: Run) -> Partition:
+    """The partition after unions of linked clusters that lose nothing beyond round-off: as good, with fewer clusters.
+
+    A union within ROUND_OFF of a tie gains at a pull that is lower by ROUND_OFF. Nothing is united where the links
+    between clusters are estimates.
+    """
+    k, objective = len(found.sums.size), goal.objective
+    if k == 1 or is_estimate(n_entries(level), k):
+        return found
+    step = contract(level, found, run)
+    lower = goal._replace(objective=objective._replace(pull=objective.pull * (1.0 - ROUND_OFF)), least=0.0)
+    united = agglomerate(step.coarse, lower, run)
+    return found if len(united.sums.size) == k else step.project(united)
+
+
 def agglomerate(
     level: Level, goal: Goal, run: Run, gains: np.ndarray = NO_GAINS, pairs: np.ndarray = NO_PAIRS
 ) -> Partition:
-    """The nodes merged into `goal.k` clusters; if that is 0, while a union gains, and then light clusters with others.
+    """The nodes merged into `goal.k` clusters; if that is 0, while a union gains.
 
     gains : if of shape (n,), gains[t] becomes the gain of the union that leaves t clusters, for linked pairs.
     pairs : if of shape (n, 2), pairs[t] becomes the two clusters of that union, each named by one of its nodes: the
@@ -84,6 +102,4 @@ def agglomerate(
     chains, merger = loops.chains_of(level.rows), loops.merger_of(level.terms, goal, gains, pairs)
     while not merge_pairs(ENTRIES_PER_STEP, goal.k, goal.objective, chains, merger):
         run.progress.step(n - int(merger.state[2]), n - goal.k)
-    if goal.k == 0 and merger.limits is not None:
-        merge_light(goal.objective, chains, merger)
     return loops.partition_of(merger.clusters)

@@ -1,13 +1,13 @@
-"""Balanced partitioning: exactly k clusters within a bound on what they hold, with the smallest edge cut.
+"""Balanced partitioning: exactly k clusters within bounds on what they hold, with the smallest edge cut.
 
 1. Coarsening. Local moving joins nodes to regions of a few nodes, whose sizes are bounded; remaining singletons with
    the same neighbor share a region. So levels shrink even if most nodes are leaves of hubs.
 2. Recursive bisection on the way back. The coarsest level is cut in two, and a finer level doubles the parts as soon as
    it has nodes enough for them. Parts are bisected by a V-cycle of their own: they are coarsened, grown into halves
    several times, of which the best are taken, and refined on the way back.
-3. Refinement at every level: clusters that hold too much give nodes away; Jet's rounds of moves may exceed the bound
-   for a while; Fiduccia-Mattheyses searches from the whole border and from few nodes of it. Coarse levels may exceed
-   the bound by the size of one node, the finest never does.
+3. Refinement at every level: clusters that hold too much give nodes away, and those that hold too little take some;
+   Jet's rounds of moves may pass the bounds for a while; Fiduccia-Mattheyses searches from the whole border and from
+   few nodes of it. Coarse levels may pass the bounds by the size of one node, the finest never does.
 4. V-cycles inside the clusters found, and recombination: V-cycles inside the overlay of two partitions.
 
 Every step but a rebalancing keeps the cut or lowers it, and the best partition within the bound is returned.
@@ -85,7 +85,7 @@ class Parts(NamedTuple):
 
 
 def partition_balanced(level: Level, goal: Goal, effort: Effort, run: Run) -> tuple[Partition, bool]:
-    """The best partition that the effort finds, and whether it is within the bound."""
+    """The best partition that the effort finds, and whether it is within the bounds."""
     affordable = max(1, BUDGET // max(n_entries(level), 1))
     n_first = 1 if run.progress.out_of_time() else min(effort.first, affordable)
     pool = side_by_side([partial(_new_partition, level, goal)] * n_first, level, run)
@@ -243,15 +243,16 @@ def _mean_weight(level: Level) -> float:
 def _settle(level: Level, parts: Parts, goal: Goal, run: Run, relaxed: bool, in_rounds: bool = True) -> Parts:
     """The parts within their bounds, as far as the nodes of the level allow, and refined.
 
-    relaxed : whether a cluster may exceed the bound by the size of an average node. in_rounds : whether nodes move in
+    relaxed : whether a cluster may pass the bounds by the size of an average node. in_rounds : whether nodes move in
     rounds before searches begin.
     """
     (found, counts), size = parts, level.terms.size
     k, largest = len(counts), int(counts.max())
-    bound = goal._replace(k=k, most=goal.most * largest + (float(size.mean()) if relaxed else 0.0))
+    spare = float(size.mean()) if relaxed else 0.0
+    bound = goal._replace(k=k, least=goal.least * largest - spare, most=goal.most * largest + spare)
     ballast = goal.most * (largest - counts)  # so that one bound serves parts of unequal numbers of clusters
     load = np.bincount(found.labels, size, minlength=k)
-    if (load + ballast).max() > bound.most or load.min() == 0.0:
+    if load.min() == 0.0 or (load + ballast).max() > bound.most or (load + ballast).min() < bound.least:
         room = room_for(level, k)
         balance_loops.balance_into(level, found, bound, ballast, room)
         found = partition_in(room, k)
@@ -259,7 +260,8 @@ def _settle(level: Level, parts: Parts, goal: Goal, run: Run, relaxed: bool, in_
         room = room_for(level, k)
         move_in_rounds_into(level, found, bound, ballast, COARSE_ROUNDS if relaxed else FINEST_ROUNDS, room)
         found = partition_in(room, k)
-    slack = float(size.max()) if goal.most * goal.k - size.sum() < goal.k * size.mean() else 0.0
+    room_left = min(goal.most * goal.k - size.sum(), size.sum() - goal.least * goal.k)
+    slack = float(size.max()) if room_left < goal.k * size.mean() else 0.0
     for search_limits in (LOCAL,) if run.progress.out_of_time() else (WHOLE, LOCAL):
         room = room_for(level, k)
         climbing.climb_into(level, found, bound, ballast, search_limits._replace(slack=slack), draws_of(run.rng), room)

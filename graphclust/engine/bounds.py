@@ -5,6 +5,7 @@ from __future__ import annotations
 import heapq
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,12 +13,13 @@ import numpy.typing as npt
 
 from graphclust.checks import as_names, as_number, as_weights
 from graphclust.compiled.graphs.balance import balance_into
-from graphclust.compiled.graphs.levels import Goal, Level, Partition
-from graphclust.engine.agglomeration import agglomerate
+from graphclust.compiled.graphs.levels import Goal, Level, Partition, Terms
+from graphclust.compiled.graphs.objective import ClusterSums
 from graphclust.engine.contraction import contract
-from graphclust.engine.levels import Run, partition_in, room_for, with_sums
+from graphclust.engine.join_small_clusters import Sizes, join_small
+from graphclust.engine.levels import Run, partition_in, read_only_level, room_for, with_sums
 from graphclust.engine.local_moving import refine
-from graphclust.engine.overlay import split_disconnected
+from graphclust.engine.overlay import number_used
 from graphclust.errors import GraphValidationError, GraphWarning, ParameterError, amount, warn_caller
 from graphclust.graph.container import Graph
 
@@ -25,7 +27,7 @@ NodeWeight = npt.ArrayLike | Mapping[Any, float] | str | None
 NO_ROOM = "the nodes fit into no clusters that were tried"
 ROUND_OFF = 1e-9  # of a bound: a product that differs from a whole number by less is that number
 TRIES = 16  # numbers of clusters that nodes are packed into by size alone
-ROUNDS = 3  # of uniting small clusters: the moves and splits in between can make new ones
+SHOWN = 5  # unions in a remark, and clusters of each
 
 
 class Bounds(NamedTuple):
@@ -207,20 +209,24 @@ def _round_bounds(size: np.ndarray, least: float, most: float) -> tuple[float, f
 
 
 def describe_sure_bounds(size: np.ndarray, k: int) -> str:
-    """Bounds that k clusters surely meet: packed greedily, their loads differ by less than one node."""
-    mean, heaviest = float(size.sum()) / k, float(size.max())
-    least = f"min_size <= {_round_down(mean - heaviest):.12g} and " if mean > heaviest else "no min_size and "
-    return f"{least}max_size >= {_round_up(mean + heaviest):.12g}"
+    """Bounds that some k clusters meet: those packed by size alone."""
+    load = np.bincount(packed_labels(size, k), size)
+    return f"min_size <= {_round_down(load.min()):.12g} and max_size >= {_round_up(load.max()):.12g}"
 
 
 def pack(level: Level, k: int, run: Run) -> Partition:
-    """k clusters by size alone: the heaviest remaining node always joins the cluster that holds least."""
-    labels, heap = np.empty(len(level.terms.size), np.int32), [(0.0, c) for c in range(k)]
-    for u in np.argsort(-level.terms.size, kind="stable"):
+    """k clusters by size alone."""
+    return with_sums(level, packed_labels(level.terms.size, k), k, run)
+
+
+def packed_labels(size: np.ndarray, k: int) -> np.ndarray:
+    """Labels of k clusters: the heaviest remaining node always joins the cluster that holds least."""
+    labels, heap = np.empty(len(size), np.int32), [(0.0, c) for c in range(k)]
+    for u in np.argsort(-size, kind="stable"):
         load, c = heap[0]
         labels[u] = c
-        heapq.heapreplace(heap, (load + float(level.terms.size[u]), c))
-    return with_sums(level, labels, k, run)
+        heapq.heapreplace(heap, (load + float(size[u]), c))
+    return labels
 
 
 def _round_down(value: float) -> float:
@@ -240,6 +246,12 @@ def most_of_equal_parts(size: np.ndarray, k: int, max_imbalance: float) -> float
     return float(math.ceil(most - ROUND_OFF * most)) if (size == np.floor(size)).all() else most * (1.0 + ROUND_OFF)
 
 
+def least_of_equal_parts(size: np.ndarray, k: int, min_imbalance: float) -> float:
+    """What one of k parts has to hold: (1 - min_imbalance) times the mean, rounded down if sizes are whole numbers."""
+    least = max(0.0, 1.0 - min_imbalance) * float(size.sum()) / k * (1.0 - ROUND_OFF)
+    return float(math.floor(least + 2.0 * ROUND_OFF * least)) if (size == np.floor(size)).all() else least
+
+
 def question_share(size: np.ndarray, k: int, max_imbalance: float) -> None:
     """Warn of a share above 1, which may mean per cent, unless nodes as heavy as an average cluster call for it."""
     if max_imbalance > max(1.0, math.ceil(100.0 * float(size.max()) * k / float(size.sum())) / 100.0):
@@ -250,35 +262,56 @@ def question_share(size: np.ndarray, k: int, max_imbalance: float) -> None:
         )
 
 
-def refuse_small_components(graph: Graph, size: np.ndarray, min_size: Any, or_else: str = "") -> None:
-    """ParameterError where a component holds less than a cluster has to; or_else : one more remedy."""
+def refuse_small_components(graph: Graph, size: np.ndarray, min_size: Any) -> None:
+    """ParameterError where a component holds less than a cluster has to."""
     holds = np.bincount(graph.components, weights=size)
     n_small = int(np.count_nonzero(holds < min_size))
     if n_small:
         have = "component holds" if n_small == 1 else "components hold"
         raise ParameterError(
             f"min_size={min_size} is more than {n_small} {have}, the smallest {holds.min():.12g}: expected at most "
-            f"that, or components='largest'{or_else}"
+            f"that, or components='largest', or components='all', which unites some"
         )
 
 
 def meet_minimum(level: Level, found: Partition, goal: Goal, run: Run) -> Partition:
-    """The partition with no cluster below the lower bound of the goal.
+    """The partition with no cluster below the lower bound of the goal, unless it is a component.
 
-    Small clusters are united with neighbors that have room. If none has, as for the leaves of a hub, small clusters of
-    one neighbor are united with each other. Clusters that are still small take nodes from others, or give all of theirs
-    to others. ParameterError if that fails too.
+    Small clusters are united with the neighbor that they share most weight with. Where no neighbor has room, nodes of
+    components that hold enough are given and taken until the bounds are met; ParameterError if that fails.
     """
-    for left in range(ROUNDS - 1, -1, -1):
-        if _least_load(level, found) >= goal.least:
-            return found
-        step = contract(level, found, run)
-        found = step.project(agglomerate(step.coarse, goal, run))
-        if left > 0:
-            found = split_disconnected(level, refine(level, found, goal, run), run)
+    if np.bincount(found.labels, level.terms.size).min() >= goal.least:
+        return found
+    step = contract(level, found, run)
+    sizes = Sizes(step.coarse.terms.size, goal.least, goal.most)
+    united = join_small(step.coarse.rows, np.arange(len(found.sums.size), dtype=np.int32), sizes)
+    found = step.project(with_sums(step.coarse, united, int(united.max()) + 1, run))
+    labels = found.labels
+    of_node = np.zeros(len(labels), np.int32) if run.graph is None else run.graph.components
+    holds_enough = (np.bincount(of_node, level.terms.size) >= goal.least)[of_node]
+    is_short = np.bincount(labels, level.terms.size) < goal.least
+    if not is_short[labels[holds_enough]].any():
+        return found
+    if holds_enough.all() or run.graph is None:
+        return _make_room(level, found, goal, run)
+    nodes = np.flatnonzero(holds_enough)
+    part = read_only_level(run.graph.subgraph(nodes).rows, Terms(*(values[nodes] for values in level.terms)))
+    own, k = number_used(labels[nodes])
+    made = _make_room(part, with_sums(part, own, k, run), goal, replace(run, graph=None, finest=part))
+    labels = labels.copy()
+    labels[nodes] = made.labels + len(is_short)
+    return with_sums(level, *number_used(labels), run)
+
+
+def _make_room(level: Level, found: Partition, goal: Goal, run: Run) -> Partition:
+    """The partition with all clusters within the bounds of the goal; ParameterError where none is found.
+
+    Small clusters of one neighbor, such as leaves of a hub, are united with each other. Clusters that are still small
+    take nodes from others, or give all of theirs to others.
+    """
     step = contract(level, found, run)
     found = step.project(_unite_with_neighbors(step.coarse, goal, run))
-    if _least_load(level, found) >= goal.least:
+    if np.bincount(found.labels, level.terms.size).min() >= goal.least:
         return found
     room = room_for(level, len(found.sums.size))
     k, within = balance_into(level, found, goal, np.zeros(len(found.sums.size)), room)
@@ -289,6 +322,48 @@ def meet_minimum(level: Level, found: Partition, goal: Goal, run: Run) -> Partit
             "or a larger max_size"
         )
     return packed
+
+
+def leave_apart(level: Level, found: Partition, goal: Goal, run: Run) -> Partition:
+    """The partition of the clusters that are not below the lower bound of the goal; nodes of others have label -1."""
+    load = np.bincount(found.labels, level.terms.size)
+    kept = load >= goal.least
+    if not kept.any():
+        raise ParameterError(
+            f"min_size={goal.least:.12g} is more than any cluster holds, expected at most {load.max():.12g}"
+        )
+    number = np.where(kept, np.cumsum(kept) - 1, -1).astype(np.int32)
+    return Partition(number[found.labels], ClusterSums(*(values[kept] for values in found.sums)))
+
+
+def remarks_on_small(before: np.ndarray, after: np.ndarray, size: np.ndarray, min_size: Any) -> list[str]:
+    """What became of clusters below the lower bound: which were united, left apart, or are below it still.
+
+    before, after : the cluster of each node, the second numbered as a reader sees it, -1 for none; size : of each node.
+    """
+    said, aside = [], after < 0
+    n_before = int(before.max()) + 1
+    pairs, place = np.unique(after[~aside] * n_before + before[~aside], return_inverse=True)
+    into, load = pairs // n_before, np.bincount(place, size[~aside])
+    united = np.flatnonzero(np.bincount(into) > 1)
+    if len(united) and len(into) == len(np.unique(before[~aside])):  # else nodes were given and taken
+        sums = [np.sort(load[into == c])[::-1] for c in united[:SHOWN].tolist()]
+        parts = [" + ".join(f"{one:.6g}" for one in of[:SHOWN]) + " + ..." * (len(of) > SHOWN) for of in sums]
+        listed = ", ".join(f"cluster {c}: {text}" for c, text in zip(united.tolist(), parts, strict=False))
+        said.append(
+            f"clusters of less than min_size={min_size} were united with the neighbor of most weight between them: "
+            + listed + (f", and {len(united) - SHOWN} more" if len(united) > SHOWN else "")
+        )  # fmt: skip
+    if aside.any():
+        words = f"{amount(int(aside.sum()), 'node')} of {amount(len(np.unique(before[aside])), 'cluster')}"
+        said.append(
+            f'{words} of less than min_size={min_size} left apart, in no cluster (label -1): small="unite" unites them'
+        )
+    held = np.bincount(after[~aside], size[~aside])
+    if (short := held[held < min_size]).size:
+        words = f"{amount(len(short), 'cluster holds', 'clusters hold')} less than min_size={min_size}"
+        said.append(f"{words}, of {short.min():.6g} to {short.max():.6g}: no neighbor can take them")
+    return said
 
 
 def _pack_within(level: Level, near: int, goal: Goal, run: Run) -> Partition | None:
@@ -321,8 +396,3 @@ def _unite_with_neighbors(level: Level, goal: Goal, run: Run) -> Partition:
             into, load, last = c, size[c], linked[i]
     used, labels = np.unique(labels, return_inverse=True)
     return with_sums(level, labels.astype(np.int32), len(used), run)
-
-
-def _least_load(level: Level, found: Partition) -> float:
-    """The size of the smallest cluster."""
-    return float(np.bincount(found.labels, level.terms.size).min())

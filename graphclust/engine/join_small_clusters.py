@@ -1,4 +1,4 @@
-"""Union of small clusters with the sibling to which they have most weight."""
+"""Union of small clusters with the neighbor to which they have most weight: of communities, levels and even parts."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from graphclust.compiled.graphs.objective import Rows
 from graphclust.engine.overlay import number_used
-from graphclust.graph.container import Graph
 
 
 class Sizes(NamedTuple):
@@ -33,20 +33,20 @@ def without_gaps(labels: npt.NDArray[np.integer]) -> npt.NDArray[np.int32]:
     return number_used(labels)[0]
 
 
-def join_small(graph: Graph, labels: npt.NDArray[np.int32], sizes: Sizes) -> npt.NDArray[np.int32]:
+def join_small(rows: Rows, labels: npt.NDArray[np.int32], sizes: Sizes) -> npt.NDArray[np.int32]:
     """The partition after each cluster lighter than `sizes.least` joined the one that it shares most weight with.
 
-    graph : without edges between clusters that are no siblings. The lightest cluster joins first, and only if the union
-    is not above `sizes.most`.
+    rows : of a graph, without edges between clusters that may not be united. The lightest cluster joins first, and only
+    if the union is not above `sizes.most`.
     """
     weight = sizes.of_clusters(labels)
     k, is_small = len(weight), weight < sizes.least
     if not is_small.any():
         return labels
-    row = np.repeat(labels, np.diff(graph.indptr))
-    column = labels[graph.indices]
+    row = np.repeat(labels, np.diff(rows.indptr))
+    column = labels[rows.indices[: len(row)]]
     taken = is_small[row] & (row != column)
-    weights = np.ones(int(taken.sum())) if graph.weights is None else graph.weights[taken]
+    weights = rows.weights[: len(row)][taken] if len(rows.weights) else np.ones(int(taken.sum()))
     ties: dict[int, list[tuple[int, float]]] = {c: [] for c in np.flatnonzero(is_small).tolist()}
     for a, b, w in zip(row[taken].tolist(), column[taken].tolist(), weights.tolist(), strict=True):
         ties[a].append((b, w))

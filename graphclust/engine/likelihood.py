@@ -84,7 +84,7 @@ def nats_saved(graph: Graph, labels: npt.NDArray[Any]) -> float:
 def nats_of(sums: ClusterSums, units: Units, n_edges: float) -> float:
     """`nats_saved` from the sums of the clusters under modularity; they hold all nodes with edges and no others."""
     k, n_nodes, total = len(sums.size), int(sums.size.sum()), units.volume
-    if k == 1:
+    if k <= 1:
         return 0.0
     inside, expected = float(sums.inside.sum()) / total, units.chance * float((sums.mass**2).sum()) / total
     saved = gain_at_one_rate(inside, expected, n_edges)

@@ -68,7 +68,7 @@ def levels_within_bound(
         before = None if earlier is None or depth >= len(earlier.levels) else earlier.at(nodes)
         on, goal = judge_alone(part, own, resolution, objective)
         found = clusters_inside(on, own, goal, run, before, depth)
-        found = join_small(part, found, sizes.at(nodes)._replace(most=np.inf))
+        found = join_small(part.rows, found, sizes.at(nodes)._replace(most=np.inf))
         parts_of = np.zeros(int(own.max()) + 1, np.int64)
         np.add.at(parts_of, own[np.unique(found, return_index=True)[1]], 1)
         is_whole[nodes] = parts_of[own] == 1
@@ -104,7 +104,7 @@ def finer_levels(
         part, goal = without_cut_edges(on.graph, labels), goal_at(on, resolution, objective)
         before = None if earlier is None or depth + 1 >= len(earlier.levels) else earlier
         found = clusters_inside(WeighedGraph(part, on.terms), labels, goal, run, before, depth + 1)
-        found = join_small(part, found, sizes._replace(most=np.inf))
+        found = join_small(part.rows, found, sizes._replace(most=np.inf))
         found = found if keep is None else keep(found)
         if found.max() > labels.max():
             labels, depth = found, depth + 1

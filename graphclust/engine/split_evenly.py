@@ -23,7 +23,7 @@ def split_evenly(graph: Graph, labels: npt.NDArray[np.int32], sizes: Sizes) -> n
     parts = np.empty(len(labels), np.int32)
     grow_parts(graph.rows, members, sizes.of_nodes, float(sizes.most), parts)
     parts = _unite_leaves(graph, parts, sizes)
-    return join_small(graph, parts, sizes._replace(least=max(sizes.least, sizes.most / 2)))
+    return join_small(graph.rows, parts, sizes._replace(least=max(sizes.least, sizes.most / 2)))
 
 
 def parts_of_clusters(graph: Graph, labels: npt.NDArray[np.int32], sizes: Sizes) -> npt.NDArray[np.int32]:

@@ -397,7 +397,7 @@ def clusters_within(
     n_aside = int(np.count_nonzero(~graph.isolated)) - part.n_nodes
     bounds = as_bounds_of_k(size, k, options["min_size"], options["max_size"], options["max_imbalance"], n_aside)
     if bounds.least > 0.0 and options["components"] != "all":
-        refuse_small_components(part, size, options["min_size"], ", or components='all', which unites some")
+        refuse_small_components(part, size, options["min_size"])
     in_time = progress.time_budget is None
     effort = EFFORTS[options["effort"] if in_time else "normal"]
     n_children = CHILDREN[options["effort"]] if in_time else np.inf

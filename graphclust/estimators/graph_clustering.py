@@ -17,11 +17,11 @@ __all__ = ["GraphClustering"]
 class GraphClustering(NeighborGraphModel):
     """A graph, or the graph of the nearest neighbors of points, clustered at a resolution: `graphclust.communities`.
 
-    resolution, objective, effort, components, min_size, max_size : see `graphclust.communities`.
+    resolution, objective, effort, components, min_size, max_size, small : see `graphclust.communities`.
     affinity, n_neighbors, metric, neighbors_method, gamma, random_state : as for `CoresetSpectralClustering`.
 
     Fitted: labels_ (n_samples,), a point without neighbors being a cluster by itself, and -1 for
-    those that components="largest" leaves out; n_clusters_, how many were found;
+    those that components="largest" or small="apart" leave out; n_clusters_, how many were found;
     affinity_matrix_, the graph as CSR; clustering_, a `graphclust.Clustering`; n_features_in_.
 
     Raises ValueError and TypeError for data and parameters that cannot be used, by `fit`.
@@ -49,6 +49,7 @@ class GraphClustering(NeighborGraphModel):
         components: str = "all",
         min_size: float | None = None,
         max_size: float | None = None,
+        small: str = "unite",
         random_state: Any = None,
     ):
         self.resolution = resolution
@@ -62,6 +63,7 @@ class GraphClustering(NeighborGraphModel):
         self.components = components
         self.min_size = min_size
         self.max_size = max_size
+        self.small = small
         self.random_state = random_state
 
     def fit(self, X: Any, y: Any = None) -> GraphClustering:
@@ -71,5 +73,5 @@ class GraphClustering(NeighborGraphModel):
         return self
 
     def _cluster(self, graph: Graph, rng: np.random.Generator) -> Clustering:
-        names = ("resolution", "objective", "effort", "components", "min_size", "max_size")
+        names = ("resolution", "objective", "effort", "components", "min_size", "max_size", "small")
         return communities(graph, rng=rng, **{name: getattr(self, name) for name in names})

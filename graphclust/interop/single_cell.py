@@ -14,7 +14,7 @@ from graphclust.checks import Seed, as_weights
 from graphclust.engine.bounds import order_by_name
 from graphclust.errors import GraphValidationError, ParameterError
 from graphclust.graph.container import Graph
-from graphclust.literals import Components, Effort, Method, Objective
+from graphclust.literals import Components, Effort, Method, Objective, Small
 from graphclust.partition.communities import communities
 from graphclust.partition.coreset_sc import coreset_sc
 from graphclust.results.clustering import Clustering
@@ -40,6 +40,7 @@ def cluster_anndata(
     components: Components | None = None,
     min_size: float | None = None,
     max_size: float | None = None,
+    small: Small | None = None,
     max_imbalance: float | None = None,
     node_weight: Any = None,
     rng: Seed = 0,
@@ -67,6 +68,7 @@ def cluster_anndata(
     min_size, max_size, max_imbalance, node_weight : bounds on the cells of a cluster, or on what they weigh, see there;
         node_weight is a key of `adata.obs`, an array of shape (n_obs,), or a Series by the cells' names.
         `communities` has no max_imbalance.
+    small : "unite" or "apart", what becomes of clusters of less than min_size at a resolution, see `communities`.
     rng : None, a seed (0 by default, as in scanpy) or a numpy Generator.
     copy : return a changed copy instead of changing adata.
 
@@ -103,7 +105,7 @@ def cluster_anndata(
         "effort": effort,
         "components": components,
     }
-    given |= {"min_size": min_size, "max_size": max_size, "max_imbalance": max_imbalance}
+    given |= {"min_size": min_size, "max_size": max_size, "small": small, "max_imbalance": max_imbalance}
     given["node_weight"] = None if node_weight is None else _weights_of(adata, node_weight, cells)
     options: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
     options |= {"weight": "weight" if use_weights else None, "rng": rng}
@@ -117,6 +119,8 @@ def cluster_anndata(
                 )
             clustering = communities(matrix, **options)
         else:
+            if options.pop("small", "unite") != "unite":
+                raise ParameterError(f"small={small!r} is for a number as resolution without k, expected none of it")
             clustering = coreset_sc(matrix, k, method=method, **options)
     except GraphValidationError as problem:
         problem.args = (_reword_for_cells(str(problem), name),)

@@ -147,6 +147,14 @@ def as_graph(G: GraphLike, *, weight: str | None = "weight", symmetrize: str | N
     return graph if remarks == graph.remarks else replace(graph, remarks=remarks)
 
 
+def refuse_without_edges(graph: Graph) -> None:
+    """GraphValidationError for a graph without edges."""
+    if graph.n_entries == 0:
+        raise GraphValidationError(
+            "G has no edges, expected at least one: nothing can be cut; communities(G) makes each node a cluster"
+        )
+
+
 def _is_table(G: Any) -> bool:
     """Whether something of a library of tables is one of edges: no matrix, whose rows and columns have the same names.
 

@@ -182,14 +182,18 @@ def modularity(
     resolution = as_number(resolution, "resolution", at_least=0.0)
     as_choice(self_loops, "self_loops", ("once", "twice"))
     graph, labels, k = _graph_and_labels(G, labels, weight, symmetrize)
-    if graph.total_volume == 0:
-        return 0.0
     cut, volume = cut_and_volume(graph, labels, k)
     total = graph.total_volume
     if self_loops == "twice":
         volume, total = volume + sum_by_label(graph.loops, labels, k), total + float(graph.loops.sum())
-    if total == 0:
-        return 0.0
+    return modularity_of_sums(cut, volume, total, resolution)
+
+
+def modularity_of_sums(
+    cut: npt.NDArray[np.float64], volume: npt.NDArray[np.float64], total: float, resolution: float = 1.0
+) -> float:
+    """Modularity from the cut and the volume of each cluster and the volume of the graph; 0 if that is 0."""
+    total = total or 1.0
     return float(((volume - cut) / total - resolution * (volume / total) ** 2).sum())
 
 

@@ -14,9 +14,9 @@ import numpy as np
 from graphclust.checks import as_choice, as_number, check_type
 from graphclust.compiled.graphs.seeding import KernelTerms
 from graphclust.compiled.runtime.blocks import row_blocks
-from graphclust.errors import GraphValidationError, ParameterError
+from graphclust.errors import ParameterError
 from graphclust.graph.container import Graph, GraphLike
-from graphclust.io.graph_input import as_graph
+from graphclust.io.graph_input import as_graph, refuse_without_edges
 
 __all__ = ["NormalizedCutKernel"]
 
@@ -69,8 +69,7 @@ class NormalizedCutKernel:
         as_choice(loops, "loops", LOOP_POLICIES)
         shift = as_number(shift, "shift", at_least=0.0)
         graph = as_graph(G, weight=weight)
-        if graph.n_entries == 0:
-            raise GraphValidationError("G has no edges, expected at least one: nothing can be cut or clustered")
+        refuse_without_edges(graph)
         if loops == "given" and shift == 0.0 and not graph.loops.any():
             raise ParameterError(
                 'loops="given" with shift=0 leaves a zero diagonal on a graph without self-loops, where no distances '

@@ -48,7 +48,7 @@ class Definition(NamedTuple):
 
     def unit_of_resolution(self, units: Units) -> float:
         """The unit of a caller's resolution: divided by it, the resolution is a multiple of chance."""
-        return 1.0 if self.is_relative else units.chance
+        return 1.0 if self.is_relative else units.chance or 1.0
 
 
 OBJECTIVES = {
@@ -92,8 +92,11 @@ class Units(NamedTuple):
 
     @property
     def chance(self) -> float:
-        """Weight that chance puts between two units of mass; the pull of a plain objective at resolution 1."""
-        return self.volume / self.mass**2
+        """Weight that chance puts between two units of mass; the pull of a plain objective at resolution 1.
+
+        0 where there is no mass: without edges no union gains or loses.
+        """
+        return self.volume / self.mass**2 if self.mass else 0.0
 
 
 @dataclass(frozen=True, eq=False)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -15,18 +15,21 @@ from graphclust.engine.bounds import (
     NO_ROOM,
     NodeWeight,
     as_sizes,
+    least_of_equal_parts,
     most_of_equal_parts,
+    packed_labels,
     question_share,
     weights_in_words,
 )
 from graphclust.engine.levels import run_on, with_sizes_as_masses, with_sums
+from graphclust.engine.overlay import find_connected_parts
 from graphclust.errors import GraphWarning, ParameterError
 from graphclust.graph.container import Graph, GraphLike
 from graphclust.graph.node_order import in_order, in_rows, listing_order, node_order
 from graphclust.literals import Effort
 from graphclust.objective.objective import weigh
 from graphclust.partition.memory_estimate import check_memory
-from graphclust.partition.options import graph_settings
+from graphclust.partition.options import graph_settings, plain_number
 from graphclust.progress import ProgressLike, as_progress
 from graphclust.results.clustering import Clustering
 from graphclust.results.from_labels import clustering_of, graph_to_cluster
@@ -47,6 +50,7 @@ def balanced_partition(
     k: int,
     *,
     max_imbalance: float = IMBALANCE,
+    min_imbalance: float | Literal["same"] | None = "same",
     node_weight: NodeWeight = None,
     effort: Effort = "normal",
     weight: str | None = "weight",
@@ -62,7 +66,10 @@ def balanced_partition(
     k : number of parts, 1 <= k <= n_nodes; every part has a node. None is refused: a small edge cut suggests none.
     max_imbalance : >= 0. No part holds more than (1 + max_imbalance) times the average one, rounded up: 0.03 is three
         per cent, as METIS's ufactor=30 and KaHIP's imbalance of 3. A GraphWarning questions more than 1.
-    node_weight : of each node, >= 0, which that bound then counts: an array of shape (n_nodes,), a mapping or a pandas
+    min_imbalance : in [0, 1]. No part holds less than (1 - min_imbalance) times the average one, rounded down. "same"
+        (default) stands for max_imbalance, or as near to it as the weights of nodes let, which a remark then says. None
+        lifts it: a part may hold a single node.
+    node_weight : of each node, >= 0, which these bounds then count: an array of shape (n_nodes,), a mapping or a pandas
         Series by the nodes' names, or the name of a node attribute of a networkx.Graph or igraph.Graph. By default each
         node weighs what its METIS file says, else 1.
     effort : "low", "normal" (default), which takes two to three times as long, or "high", which takes several times as
@@ -75,7 +82,8 @@ def balanced_partition(
         raises stops the work. Ctrl-C raises `Interrupted`, whose `best` is a Clustering, once there is one.
 
     Returns a `Clustering` in which every node, isolated ones too, has a part; see its `edge_cut`, `imbalance`,
-    `n_boundary_nodes`, `communication_volume` and `permutation()`.
+    `smallest_to_mean`, `n_pieces`, `n_boundary_nodes`, `communication_volume` and `permutation()`. A part need not be
+    connected; a remark counts the pieces if some are not.
 
     Raises ParameterError (k, max_imbalance or effort out of range, node weights that do not fit into the parts),
     TypeError (of the wrong type), GraphValidationError (no graph to partition, wrong weights).
@@ -90,10 +98,12 @@ def balanced_partition(
     (rng, seed), progress = as_seeded(rng), as_progress(progress, time_budget)
     k = as_whole_number(k, "k", at_least=1, if_none=NO_SUGGESTION)
     max_imbalance = as_number(max_imbalance, "max_imbalance", at_least=0.0)
+    if min_imbalance not in ("same", None):
+        min_imbalance = as_number(min_imbalance, "min_imbalance", at_least=0.0)
     effort = as_choice(effort, "effort", tuple(EFFORTS))
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", ISOLATED_ALONE, GraphWarning)
-        graph = graph_to_cluster(G, k, weight, symmetrize, progress)
+        graph = graph_to_cluster(G, k, weight, symmetrize, progress, needs_edges=False)
     check_memory(graph)
     order = node_order(graph)
     ordered = in_order(graph, order)
@@ -102,8 +112,11 @@ def balanced_partition(
     remarks = [said for said in graph.remarks if "isolated node" not in said]
     question_share(size, k, max_imbalance)
     most = most_of_equal_parts(size[order], k, min(max_imbalance, float(k)))  # which is no bound
+    share = max_imbalance if min_imbalance == "same" else min_imbalance
+    least = 0.0 if share is None else least_of_equal_parts(size[order], k, share)
     _refuse_heavy_nodes(size, k, most, max_imbalance)
     parameters: dict[str, Any] = {"max_imbalance": max_imbalance, "effort": effort}
+    parameters |= {} if min_imbalance == "same" else {"min_imbalance": plain_number(min_imbalance)}
     if (said := weights_in_words(node_weight, graph)) is not None:
         parameters["node_weight"] = said
     parameters |= graph_settings(weight, symmetrize, time_budget)
@@ -120,12 +133,24 @@ def balanced_partition(
     with progress.interruptible(best_so_far), progress.stage("partition"):
         chosen = EFFORTS[effort] if time_budget is None else EFFORTS["high"]._replace(children=np.inf)
         run = with_sizes_as_masses(run_on(weigh(ordered, "edge_cut"), rng, progress), size[order])
-        goal = Goal(Objective(PLAIN, 0.0, ordered.total_volume / ordered.n_nodes), k, 0.0, most)
+        goal = Goal(Objective(PLAIN, 0.0, ordered.total_volume / ordered.n_nodes), k, least, most)
         found, is_within = partition_balanced(run.finest, goal, chosen, run)
+        if not is_within and least > 0.0 and min_imbalance == "same":
+            load = np.bincount(found.labels, size[order], minlength=k)
+            goal = goal._replace(least=float(load.min()) if load.max() <= most else 0.0)
+            found, is_within = partition_balanced(run.finest, goal, chosen, run)
+            lightest = np.bincount(found.labels, size[order], minlength=k).min()
+            if lightest < least:
+                said = f"the lightest part holds {lightest:.6g}, less than {least:.6g}"
+                remarks.append(f"{said}: the nodes' weights let no more")
+        n_pieces = find_connected_parts(run.finest, found, run)[1]
     if not is_within:
-        raise ParameterError(
-            f"max_imbalance={max_imbalance}: {NO_ROOM}; {_describe_sure_bound(size, k)} is sure to do, or fewer parts"
-        )
+        is_two_sided = min_imbalance not in ("same", None)
+        asked = f"max_imbalance={max_imbalance}" + (f" and min_imbalance={min_imbalance}" if is_two_sided else "")
+        sure = _describe_sure_bounds(size, k, is_two_sided)
+        raise ParameterError(f"{asked}: {NO_ROOM}; {sure} is sure to do, or fewer parts")
+    if n_pieces > max(k, ordered.n_components):
+        remarks.append(f"not all parts are connected, which a small cut does not need: {n_pieces} pieces")
     return clustering_with(found.labels, remarks)
 
 
@@ -165,16 +190,17 @@ def edge_cut_partition(G: GraphLike, k: int | None, **options: Any) -> Clusterin
     return balanced_partition(G, k, **given)
 
 
-def _describe_sure_bound(size: np.ndarray, k: int) -> str:
-    """An imbalance that some partition keeps: any node fits into the part that holds least."""
-    return f"max_imbalance >= {np.ceil(100.0 * size.max() / (size.sum() / k)) / 100.0:.12g}"
+def _describe_sure_bounds(size: np.ndarray, k: int, is_two_sided: bool) -> str:
+    """Imbalances that some partition keeps: that by size alone."""
+    load = np.bincount(packed_labels(size, k), size) * k / size.sum()
+    most, least = np.ceil(1000.0 * (load.max() - 1.0)) / 1000.0, np.ceil(1000.0 * (1.0 - load.min())) / 1000.0
+    return f"max_imbalance >= {most:.12g}" + (f" with min_imbalance >= {least:.12g}" if is_two_sided else "")
 
 
 def _refuse_heavy_nodes(size: np.ndarray, k: int, most: float, max_imbalance: float) -> None:
     """ParameterError where one node holds more than a part may."""
     if size.max() > most:
-        needed = np.ceil(1000.0 * (size.max() * k / size.sum() - 1.0)) / 1000.0
         raise ParameterError(
             f"node_weight[{int(size.argmax())}] is {size.max():.12g}, but with max_imbalance={max_imbalance} and k={k} "
-            f"a part holds at most {most:.12g}; expected max_imbalance >= {needed:.12g}, or fewer parts"
+            f"a part holds at most {most:.12g}; expected {_describe_sure_bounds(size, k, False)}, or fewer parts"
         )

@@ -10,12 +10,14 @@ import numpy as np
 from graphclust.checks import Seed, as_choice, as_seeded
 from graphclust.compiled.graphs.levels import Goal
 from graphclust.compiled.graphs.objective import PLAIN, ClusterSums, Objective
+from graphclust.engine.agglomeration import unite_ties
 from graphclust.engine.bounds import (
     NodeWeight,
     as_bounds,
     as_sizes,
+    leave_apart,
     meet_minimum,
-    refuse_small_components,
+    remarks_on_small,
     weights_in_words,
 )
 from graphclust.engine.connectivity import connect
@@ -24,20 +26,22 @@ from graphclust.engine.levels import run_on, with_sums
 from graphclust.engine.overlay import split_disconnected
 from graphclust.engine.sequential_contraction import is_estimate
 from graphclust.engine.well_connected import Connectivity, as_bar, connectivity_in_words, leave_well_connected
+from graphclust.errors import ParameterError
 from graphclust.graph.container import GraphLike
 from graphclust.graph.node_order import in_order, listing_order, node_order
-from graphclust.literals import Components, Effort, PlainObjective
+from graphclust.literals import Components, Effort, PlainObjective, Small
 from graphclust.objective.objective import OBJECTIVES, PLAIN_OBJECTIVES, WeighedGraph, as_resolution, weigh
 from graphclust.partition.components import nodes_to_partition
 from graphclust.partition.memory_estimate import check_memory
 from graphclust.partition.options import graph_settings, plain_number
 from graphclust.progress import Progress, ProgressLike, as_progress
 from graphclust.results.clustering import Clustering
-from graphclust.results.from_labels import clustering_of, graph_to_cluster
+from graphclust.results.from_labels import clustering_of, graph_to_cluster, numbering_by_size
 
 __all__ = ["communities"]
 
-COMPONENTS = ("all", "largest")
+COMPONENTS, SMALL = ("all", "largest"), ("unite", "apart")
+ALONE = "G has no edges: each node is a cluster by itself"
 
 
 def communities(
@@ -49,6 +53,7 @@ def communities(
     components: Components = "all",
     min_size: float | None = None,
     max_size: float | None = None,
+    small: Small = "unite",
     node_weight: NodeWeight = None,
     connectivity: Connectivity | None = None,
     weight: str | None = "weight",
@@ -69,8 +74,10 @@ def communities(
     effort : "low", "normal" (default) or "high", which takes some six times as long and comes close to the best
         partition known. The best of what was tried is returned.
     components : "all" (default), or "largest": the nodes of the others are in no cluster, and have label -1.
-    min_size, max_size : > 0, what a cluster may hold, in nodes, or in what they weigh: no cluster is outside. Clusters
-        of less than `min_size` are united with neighbors; where none has room, nodes go to or come from others.
+    min_size, max_size : > 0, what a cluster may hold, in nodes, or in what they weigh. Clusters of less than `min_size`
+        are united with the neighbor that they share most weight with; where none has room, nodes go to or come from
+        others. Components of less, such as isolated nodes, stay as they are. Remarks say what was united.
+    small : "unite" (default), or "apart": clusters of less than `min_size` are left out, and their nodes have label -1.
     node_weight : of each node, > 0, which the bounds then count: an array of shape (n_nodes,), a mapping or a pandas
         Series by the nodes' names, or the name of a node attribute of a networkx.Graph or igraph.Graph. By default each
         node weighs what its METIS file says, else 1.
@@ -86,7 +93,7 @@ def communities(
 
     Returns a `Clustering` whose `k` is the number of clusters found. Every cluster is connected, unless a bound leaves
     no other choice, which a remark then says. An isolated node is a cluster by itself, as in other tools for
-    communities; `coreset_sc`, which makes exactly k, labels it -1.
+    communities, and so is every node of a graph without edges; `coreset_sc`, which makes exactly k, labels it -1.
 
     Raises ParameterError (resolution, objective, effort, components or time_budget impossible, or bounds that no
     partition can meet), TypeError (of the wrong type), GraphValidationError (no graph to cluster, wrong weights).
@@ -103,15 +110,19 @@ def communities(
     objective = as_choice(objective, "objective", PLAIN_OBJECTIVES)
     effort = as_choice(effort, "effort", tuple(EFFORTS))
     components = as_choice(components, "components", COMPONENTS)
+    if as_choice(small, "small", SMALL) == "apart" and min_size is None:
+        raise ParameterError("small='apart' leaves out clusters of less than min_size, expected min_size too")
     (rng, seed), progress = as_seeded(rng), as_progress(progress, time_budget)
-    graph = graph_to_cluster(G, 1, weight, symmetrize, progress)
+    graph = graph_to_cluster(G, 1, weight, symmetrize, progress, needs_edges=False)
     check_memory(graph)
     order = node_order(graph)
     ordered = in_order(graph, order)
     progress.watch(ordered)
     remarks = list(graph.remarks)
     taken = np.ones(graph.n_nodes, bool)
-    if components == "largest":
+    if not graph.n_entries:
+        remarks.append(ALONE)
+    elif components == "largest":
         taken = nodes_to_partition(ordered, 1, components, remarks, progress)
     part = ordered if taken.all() else ordered.subgraph(np.flatnonzero(taken))
     on = weigh(part, objective)
@@ -121,40 +132,37 @@ def communities(
     bounds = as_bounds(size, min_size, max_size) if is_bounded else None
     if connectivity is not None:
         as_bar(connectivity, 2)
-    elif bounds is not None and bounds.least > 0.0:
-        refuse_small_components(part, size, min_size)
     parameters: dict[str, Any] = {"resolution": resolution, "objective": objective}
     parameters |= {"effort": effort, "components": components}
     if connectivity is not None:
         parameters["connectivity"] = plain_number(connectivity_in_words(connectivity))
     asked = {"min_size": min_size, "max_size": max_size, "node_weight": weights_in_words(node_weight, graph)}
     parameters |= {name: plain_number(value) for name, value in asked.items() if value is not None and is_bounded}
+    parameters |= {"small": small} if small == "apart" else {}
+    deal_with_small = leave_apart if small == "apart" else meet_minimum
     parameters |= graph_settings(weight, symmetrize, time_budget)
 
-    def clustering_with(labels: np.ndarray, said: list[str], sums: ClusterSums | None = None) -> Clustering:
-        """The result with these labels for the nodes that took part, and -1 for the others."""
+    def clustering_with(
+        labels: np.ndarray, said: list[str], sums: ClusterSums | None = None, before: np.ndarray | None = None
+    ) -> Clustering:
+        """The result with these labels for the nodes that took part, and -1 for the others.
+
+        before : labels before small clusters were dealt with, if that changed any.
+        """
         if connectivity is not None:
             least = 0.0 if bounds is None else bounds.least
             with progress.stage("well-connected"):
                 labels, remark = leave_well_connected(part, labels, connectivity, goal, size, least, run)
             said, sums = [*said, remark], None
-        found = np.full(graph.n_nodes, -1, np.int64)
+        found, k, listed = np.full(graph.n_nodes, -1, np.int64), int(labels.max()) + 1, listing_order(graph)
         found[order[taken]] = labels
+        if before is not None:
+            said = [*said, *remarks_on_small(before, numbering_by_size(found, k, listed)[labels], size, min_size)]
         return clustering_of(
-            graph,
-            int(labels.max()) + 1,
-            found,
-            said,
-            progress,
-            order=listing_order(graph),
-            objective=objective,
-            resolution=resolution,
-            entries_read=progress.entries_read,
-            parameters=parameters,
-            seed=seed,
-            sums=sums,
+            graph, k, found, said, progress, order=listed, objective=objective, resolution=resolution,
+            entries_read=progress.entries_read, parameters=parameters, seed=seed, sums=sums,
             node_sizes=None if (sizes == 1.0).all() else sizes,
-        )
+        )  # fmt: skip
 
     def best_so_far(labels: np.ndarray) -> Clustering:
         said = "interrupted: these are the best labels so far, more time may find better ones"
@@ -162,7 +170,7 @@ def communities(
         if goal.least > 0.0 and connectivity is None:
             quiet = replace(run, progress=Progress())
             found = connect(run.finest, with_sums(run.finest, own, int(own.max()) + 1, quiet), goal, quiet)
-            own = meet_minimum(run.finest, found, goal, quiet).labels
+            own = deal_with_small(run.finest, found, goal, quiet).labels
         return clustering_with(own, [*remarks, said])
 
     with progress.interruptible(best_so_far), progress.stage("partition"):
@@ -171,13 +179,15 @@ def communities(
         goal = goal_at(on, resolution, objective)
         if bounds is not None:
             goal = goal._replace(least=bounds.least, most=bounds.most)
-        found = partition(run.finest, goal, chosen, run)
+        free = goal._replace(least=0.0)
+        before = found = unite_ties(run.finest, partition(run.finest, free, chosen, run), free, run)
         if bounds is not None and bounds.least > 0.0 and connectivity is None:
-            found = meet_minimum(run.finest, found, goal, run)
-            n_parts = len(split_disconnected(run.finest, found, run).sums.size)
+            found = deal_with_small(run.finest, found, goal, run)
+            n_parts = 0 if small == "apart" else len(split_disconnected(run.finest, found, run).sums.size)
             if n_parts > len(found.sums.size):
                 remarks.append(f"not all clusters are connected, which the bounds do not let them be: {n_parts} parts")
-    return clustering_with(found.labels, remarks, None if is_estimate(part.n_entries, part.n_nodes) else found.sums)
+    sums = None if is_estimate(part.n_entries, part.n_nodes) else found.sums
+    return clustering_with(found.labels, remarks, sums, None if before is found else before.labels)
 
 
 def goal_at(on: WeighedGraph, resolution: float, objective: str) -> Goal:

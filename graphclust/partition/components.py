@@ -65,7 +65,11 @@ def nodes_to_partition(
     searched: np.ndarray = takes_part[of_node] & ~graph.isolated
     n_taken = int(np.count_nonzero(takes_part))
     if n_taken < n_components:
-        n_aside = int(np.count_nonzero(~graph.isolated)) - int(np.count_nonzero(searched))
+        n_linked = int(np.count_nonzero(~graph.isolated))
+        n_aside = n_linked - int(np.count_nonzero(searched))
+        if 2 * n_aside > n_linked:
+            said = f"most nodes, {n_aside:,} of {n_linked:,}, are in small components, and in no cluster (label -1)"
+            remarks.insert(0, f"{said}; communities(G) makes clusters of every component")
         remarks.append(
             f"{amount(n_components - n_taken, 'component')} of {amount(n_aside, 'node')} put aside, in no cluster "
             f'(label -1); components="all" searches all'

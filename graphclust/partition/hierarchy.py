@@ -10,7 +10,8 @@ import numpy as np
 import numpy.typing as npt
 
 from graphclust.checks import Seed, as_choice, as_number, as_seeded, as_whole_number
-from graphclust.engine.bounds import as_sizes
+from graphclust.engine.agglomeration import unite_ties
+from graphclust.engine.bounds import as_sizes, remarks_on_small
 from graphclust.engine.engine import EFFORTS, partition
 from graphclust.engine.join_small_clusters import Sizes, join_small
 from graphclust.engine.levels import Run, run_on
@@ -22,7 +23,7 @@ from graphclust.graph.container import Graph, GraphLike
 from graphclust.graph.node_order import in_order, node_names, node_order
 from graphclust.literals import Effort, PlainObjective
 from graphclust.objective.objective import PLAIN_OBJECTIVES, WeighedGraph, as_resolution, weigh
-from graphclust.partition.communities import goal_at
+from graphclust.partition.communities import ALONE, goal_at
 from graphclust.partition.memory_estimate import check_memory
 from graphclust.partition.options import graph_settings, plain_number
 from graphclust.progress import Progress, ProgressLike, as_progress
@@ -59,7 +60,7 @@ def hierarchy(
         into those that they show when clustered alone; where nothing shows, the last level splits them evenly along
         their weakest connections. None: there is no bound.
     min_size : >= 1; clusters that hold less are joined to the sibling that they share most weight with, where there is
-        one and `max_size` allows it.
+        one and `max_size` allows it; a remark counts the others.
     resolution : > 0, at which the coarsest level is that of `communities`. None: 1 where there is a `max_size`; without
         one the levels are those at 1 and at the natural resolutions, over the widest ranges of which the number of
         clusters of a dendrogram stays.
@@ -78,7 +79,8 @@ def hierarchy(
 
     Returns a `Hierarchy`. Each level is strictly inside the one before it, and none repeats another. Clusters are
     connected, with one exception: nodes that inside the cluster above hang on one and the same node alone, and for
-    which its part has no room, stand together. An isolated node is a cluster by itself.
+    which its part has no room, stand together. An isolated node is a cluster by itself, and so is every node of a
+    graph without edges.
 
     Raises ParameterError (an argument out of range; a node that alone weighs more than `max_size`, or is without the
     attribute), TypeError (of the wrong type), GraphValidationError (no graph to cluster, weights of nodes that do not
@@ -105,14 +107,16 @@ def hierarchy(
     if connectivity is not None:
         as_bar(connectivity, 2)
     (rng, seed), progress = as_seeded(rng), as_progress(progress, None)
-    graph = graph_to_cluster(G, 1, weight, symmetrize, progress)
+    graph = graph_to_cluster(G, 1, weight, symmetrize, progress, needs_edges=False)
     check_memory(graph)
     is_bounded = (max_size, min_size) != (None, None)
     sizes = Sizes(as_sizes(G, graph, node_weight if is_bounded or node_weight is not None else 1.0), least, most)
     refuse_heavy_nodes(graph, sizes)
     wanted = LevelOptions(sizes, resolution, levels, objective, effort, connectivity=connectivity)
     found, resolutions = make_levels(graph, wanted, rng, progress)
-    remarks = list(graph.remarks)
+    remarks = [*graph.remarks, *([] if graph.n_entries else [ALONE])]
+    if least:
+        remarks += remarks_on_small(found[-1], found[-1], sizes.of_nodes, min_size)
     if connectivity is not None:
         first, last = (float(np.mean(np.bincount(level)[level] > 1)) for level in (found[0], found[-1]))
         remarks.append(
@@ -189,11 +193,11 @@ def _levels(
     first, *finer = resolutions
     goal = goal_at(on, first, objective)
     if earlier is None:
-        labels = partition(run.finest, goal, EFFORTS[wanted.effort], run).labels
+        labels = unite_ties(run.finest, partition(run.finest, goal, EFFORTS[wanted.effort], run), goal, run).labels
     else:
         labels = restart_labels(run, earlier.start(0), earlier.n_changed, goal)
     keep = partial(_well_connected_or_alone, on.graph, wanted, run) if wanted.connectivity is not None else None
-    labels = join_small(on.graph, labels, sizes._replace(most=np.inf))
+    labels = join_small(on.graph.rows, labels, sizes._replace(most=np.inf))
     labels = labels if keep is None else keep(labels)
     if not np.isinf(sizes.most):
         yield labels

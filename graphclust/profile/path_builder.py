@@ -16,10 +16,10 @@ from graphclust.engine.engine import contract_to_regions
 from graphclust.engine.levels import run_on
 from graphclust.engine.local_moving import refine
 from graphclust.engine.resolution import dendrogram_of, objective_of
-from graphclust.errors import GraphValidationError, ParameterError, amount
+from graphclust.errors import ParameterError, amount
 from graphclust.graph.container import Graph, GraphLike
 from graphclust.graph.node_order import in_order, node_order
-from graphclust.io.graph_input import as_graph
+from graphclust.io.graph_input import as_graph, refuse_without_edges
 from graphclust.literals import Components, Objective
 from graphclust.objective.objective import Aim, as_aim, weigh
 from graphclust.partition.components import nodes_to_partition
@@ -98,8 +98,7 @@ def cluster_path(
     asked = None if ks is None else _as_ks(ks)
     with progress.stage("gate"):
         graph = as_graph(G, weight=weight, symmetrize=symmetrize)
-    if graph.n_entries == 0:
-        raise GraphValidationError("G has no edges, expected at least one: nothing can be cut or clustered")
+    refuse_without_edges(graph)
     check_memory(graph)
     order = node_order(graph)
     ordered = in_order(graph, order)

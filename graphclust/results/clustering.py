@@ -13,13 +13,14 @@ import numpy.typing as npt
 from graphclust import __version__
 from graphclust.checks import Seed
 from graphclust.compiled.graphs.objective import ClusterSums
+from graphclust.compiled.graphs.overlay import split_by_connection
 from graphclust.coreset.outcome import CoresetClustering
 from graphclust.engine.well_connected import count_well_connected, minimum_cuts
 from graphclust.errors import GraphValidationError
 from graphclust.graph.container import Graph
 from graphclust.graph.node_order import node_names
 from graphclust.html_table import html_text
-from graphclust.objective.cuts import cut_and_volume, links_to_others
+from graphclust.objective.cuts import cut_and_volume, links_to_others, modularity_of_sums, sum_by_label
 from graphclust.objective.objective import DEFINITIONS
 from graphclust.progress import ProgressLike
 from graphclust.results import report
@@ -39,8 +40,8 @@ class Clustering:
     """Labels of all nodes, the quality of the partition and an account of the work.
 
     labels : int64, shape (n_nodes,), in the order of `nodes`; clusters are numbered from 0 by decreasing size, nodes
-        of components put aside have -1, and so have isolated ones, see `isolated`, and those in no well-connected
-        cluster where `connectivity` is asked for.
+        that were put aside have -1, and so have isolated ones, see `aside` and `isolated`, and those in no
+        well-connected cluster where `connectivity` is asked for.
     k : the number of clusters asked for; `n_clusters` is the number found.
     graph : the graph that was clustered.
     objective : what the partition was made for, as `coreset_sc` names it.
@@ -104,7 +105,7 @@ class Clustering:
 
     @property
     def aside(self) -> npt.NDArray[np.bool_]:
-        """True for nodes with edges in no cluster, shape (n_nodes,): of components put aside, or not well-connected.
+        """True for nodes with edges in no cluster, shape (n_nodes,): put aside, small, or not well-connected.
 
         >>> import networkx as nx
         >>> from graphclust import coreset_sc
@@ -189,10 +190,30 @@ class Clustering:
         """Weight of the edges whose ends lie in two clusters; METIS's own objective."""
         return float(self._cut_and_volume[0].sum()) / 2.0
 
+    @cached_property
+    def loads(self) -> npt.NDArray[np.float64]:
+        """What each cluster holds of what bounds count, shape (n_clusters,): its nodes, or what they weigh."""
+        if self.node_sizes is None:
+            return self.sizes.astype(np.float64)
+        return sum_by_label(self.node_sizes, self.labels, self.n_clusters)
+
     @property
     def imbalance(self) -> float:
-        """Nodes of the largest cluster as a multiple of the average one's; 1 where all have the same size."""
-        return float(self.sizes.max() / self.sizes.mean())
+        """The load of the heaviest cluster as a multiple of the average one's; 1 where all hold the same."""
+        return float(self.loads.max() / self.loads.mean())
+
+    @property
+    def smallest_to_mean(self) -> float:
+        """The load of the lightest cluster as a multiple of the average one's."""
+        return float(self.loads.min() / self.loads.mean())
+
+    @cached_property
+    def n_pieces(self) -> int:
+        """Connected pieces of the clusters; `n_clusters` where each is connected. Edges are read for it."""
+        taken = np.flatnonzero(self.labels >= 0)
+        graph = self.graph if len(taken) == self.graph.n_nodes else self.graph.subgraph(taken)
+        labels = self.labels[taken].astype(np.int32)
+        return int(split_by_connection(graph.rows, labels, self.n_clusters, np.empty_like(labels))[0])
 
     @cached_property
     def _links_out(self) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
@@ -236,11 +257,10 @@ class Clustering:
     def modularity(self) -> float:
         """Newman's modularity at resolution 1: sum over clusters of inside(S) / vol(V) - (vol(S) / vol(V))^2.
 
-        Self-loops count once; the function `modularity` has NetworkX's and igraph's convention too.
+        Self-loops count once; the function `modularity` has NetworkX's and igraph's convention too. 0 without edges.
         """
         cut, volume = self._cut_and_volume
-        total = self.graph.total_volume
-        return float(((volume - cut) / total - (volume / total) ** 2).sum())
+        return modularity_of_sums(cut, volume, self.graph.total_volume)
 
     @cached_property
     def natural_range(self) -> tuple[float, float] | None:

@@ -11,9 +11,9 @@ import numpy.typing as npt
 from graphclust.checks import as_whole_number
 from graphclust.compiled.graphs.objective import ClusterSums
 from graphclust.coreset.outcome import CoresetClustering
-from graphclust.errors import ConvergenceWarning, GraphValidationError, ParameterError, amount, warn_caller
+from graphclust.errors import ConvergenceWarning, ParameterError, amount, warn_caller
 from graphclust.graph.container import Graph, GraphLike
-from graphclust.io.graph_input import as_graph
+from graphclust.io.graph_input import as_graph, refuse_without_edges
 from graphclust.objective.cuts import sum_by_label
 from graphclust.objective.objective import DEFINITIONS
 from graphclust.progress import Progress
@@ -25,15 +25,17 @@ ROUND_OFF, ROUND_OFF_OF_ALL = 1e-6, 1e-10
 DOMINANT = 0.9  # of the volume: such a cluster is worth a remark
 
 
-def graph_to_cluster(G: GraphLike, k: Any, weight: str | None, symmetrize: str | None, progress: Progress) -> Graph:
-    """The graph, if it has edges and at least k nodes."""
+def graph_to_cluster(
+    G: GraphLike, k: Any, weight: str | None, symmetrize: str | None, progress: Progress, *, needs_edges: bool = True
+) -> Graph:
+    """The graph, if it has at least k nodes, and edges where these are needed."""
     k = as_whole_number(k, "k", at_least=1)
     with progress.stage("gate"):
         graph = as_graph(G, weight=weight, symmetrize=symmetrize)
     if k > graph.n_nodes:
         raise ParameterError(f"k={k} is more than the {graph.n_nodes} nodes of G, expected 1 <= k <= {graph.n_nodes}")
-    if graph.n_entries == 0:
-        raise GraphValidationError("G has no edges, expected at least one: nothing can be cut or clustered")
+    if needs_edges:
+        refuse_without_edges(graph)
     return graph
 
 
@@ -71,7 +73,7 @@ def clustering_of(
             'as modularity(G, labels, self_loops="twice") does'
         )
     volume = sum_by_label(graph.degrees, labels, n_found)
-    largest = volume.max() / graph.total_volume
+    largest = volume.max() / (graph.total_volume or 1.0)
     if k > 2 and n_found > 1 and largest > DOMINANT:
         remarks.append(
             f"one cluster holds {largest:.1%} of the volume: the rest are small pieces that hang on by few edges"

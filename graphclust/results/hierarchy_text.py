@@ -20,7 +20,7 @@ from graphclust.engine.likelihood import EVIDENCE, evidence_in_words
 from graphclust.errors import GraphValidationError, ParameterError, amount
 from graphclust.graph.node_order import listing_order
 from graphclust.io.atomic_write import whole_file
-from graphclust.objective.cuts import cut_and_volume
+from graphclust.objective.cuts import cut_and_volume, modularity_of_sums
 
 if TYPE_CHECKING:
     from graphclust.results.hierarchy import Hierarchy
@@ -137,7 +137,7 @@ def as_page(found: Hierarchy) -> str:
     for depth, labels in enumerate(found.levels):
         sizes = found.sizes_on(depth)
         cut, volume = cut_and_volume(graph, labels, len(sizes))
-        modularity = float(((volume - cut) / graph.total_volume - (volume / graph.total_volume) ** 2).sum())
+        modularity = modularity_of_sums(cut, volume, graph.total_volume)
         lines.append(
             f"{depth:8d} {len(sizes):10,d} {sizes.max():10,d} {sizes.min():10,d} {modularity:12.4f}"
             f" {evidence_in_words(found.nats_saved[depth]):>12}"

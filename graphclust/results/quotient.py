@@ -18,7 +18,7 @@ from graphclust.errors import GraphValidationError
 from graphclust.graph.container import Graph
 from graphclust.io.graph_input import as_graph
 from graphclust.objective.labels import LabelsLike, labels_on
-from graphclust.objective.objective import CUT, weigh
+from graphclust.objective.objective import CUT, Units, weigh
 
 __all__ = ["quotient_graph"]
 
@@ -77,8 +77,8 @@ def highest_excess(graph: Graph, labels: np.ndarray, mass: np.ndarray, is_relati
     mass : of each cluster. is_relative : in units of what chance puts between two units of mass.
     """
     between = weights_between(graph, labels, len(mass)).tocoo()
-    volume = float(graph.degrees[labels >= 0].sum())
-    chance = volume / float(mass.sum()) ** 2 if is_relative else 1.0
+    units = Units(float(graph.degrees[labels >= 0].sum()), float(mass.sum()))
+    chance = units.chance if is_relative else 1.0
     return float((between.data / (mass[between.row] * mass[between.col] * chance)).max(initial=0.0))
 
 

@@ -48,9 +48,11 @@ def as_data(clustering: "Clustering") -> dict[str, Any]:
         "edge_cut": clustering.edge_cut,
         "n_boundary_nodes": clustering.n_boundary_nodes,
         "communication_volume": clustering.communication_volume,
-        "largest_share": float(clustering.sizes.max() / clustering.sizes.sum()),
-        "smallest_share": float(clustering.sizes.min() / clustering.sizes.sum()),
+        "largest_share": float(clustering.loads.max() / clustering.loads.sum()),
+        "smallest_share": float(clustering.loads.min() / clustering.loads.sum()),
         "imbalance": clustering.imbalance,
+        "smallest_to_mean": clustering.smallest_to_mean,
+        "n_pieces": clustering.n_pieces if clustering.objective == "edge_cut" else None,
         "mean_normalized_cut": clustering.normalized_cut / max(clustering.n_clusters, 1),
         "sizes": clustering.sizes.tolist(),
         "volume": clustering.volume.tolist(),
@@ -73,7 +75,7 @@ def as_data(clustering: "Clustering") -> dict[str, Any]:
 
 def as_text(clustering: "Clustering") -> str:
     """A page for the terminal: the graph, the partition and its quality, the largest clusters, the stages."""
-    graph, coreset, sizes = clustering.graph, clustering.coreset, clustering.node_sizes
+    graph, coreset = clustering.graph, clustering.coreset
     kind = "unweighted" if graph.weights is None else "weighted"
     mean = clustering.normalized_cut / max(clustering.n_clusters, 1)
     lines = [
@@ -84,7 +86,6 @@ def as_text(clustering: "Clustering") -> str:
         f"  edge cut         {clustering.edge_cut:,.6g}",
         f"  sizes            {_shares(clustering)}",
         *_well_connected(clustering),
-        *([] if sizes is None else [f"  weights          {_shares_of_weight(clustering.labels, sizes)}"]),
         f"  made for         {objective_in_words(clustering)}",
         f"  made by          {_provenance(clustering)}",
     ]
@@ -94,7 +95,7 @@ def as_text(clustering: "Clustering") -> str:
         lines.insert(
             4,
             f"  boundary         {amount(clustering.n_boundary_nodes, 'node')}, communication volume "
-            f"{clustering.communication_volume:,}",
+            f"{clustering.communication_volume:,}, {amount(clustering.n_pieces, 'connected piece')}",
         )
     if coreset is not None:
         share = len(coreset.nodes) / graph.n_nodes
@@ -109,7 +110,7 @@ def as_text(clustering: "Clustering") -> str:
         steps = ", ".join(f"{share:.1%} by {step}" for step, share in clustering.decided.items())
         lines.append(f"  first labels     {steps}")
     if clustering.entries_read:
-        passes = sum(clustering.entries_read.values()) / graph.n_entries
+        passes = sum(clustering.entries_read.values()) / max(graph.n_entries, 1)
         lines.append(f"  entries read     {passes:.1f} times over")
     lines += ["", *_cluster_table(clustering), "", *_stage_table(clustering.seconds)]
     if clustering.remarks:
@@ -125,11 +126,12 @@ def _aside(clustering: "Clustering") -> str:
 
 
 def _shares(clustering: "Clustering") -> str:
-    """The largest and the smallest cluster as shares of the nodes that have a label, and the imbalance."""
-    shares = clustering.sizes / clustering.sizes.sum()
+    """The largest and the smallest cluster as shares of what bounds count, and as multiples of the mean."""
+    of = "nodes" if clustering.node_sizes is None else "weight of the nodes"
+    shares = clustering.loads / clustering.loads.sum()
     return (
-        f"the largest {shares.max():.1%} of the nodes, the smallest {shares.min():.1%}; imbalance "
-        f"{clustering.imbalance:.2f}"
+        f"the largest {shares.max():.1%} of the {of}, the smallest {shares.min():.1%}; imbalance "
+        f"{clustering.imbalance:.2f}, the smallest {clustering.smallest_to_mean:.2f} of the mean"
     )
 
 
@@ -139,14 +141,6 @@ def _well_connected(clustering: "Clustering") -> list[str]:
         return []
     return [f"  well-connected   {clustering.n_well_connected:,} of {amount(clustering.n_clusters, 'cluster')}, whose "
             "minimum cut is above log10 of their nodes"]  # fmt: skip
-
-
-def _shares_of_weight(labels: np.ndarray, sizes: np.ndarray) -> str:
-    """What bounds count: the clusters that weigh the most and the least, as shares of what nodes with labels weigh."""
-    labeled = labels >= 0
-    weights = np.bincount(labels[labeled], sizes[labeled])
-    shares = weights / weights.sum()
-    return f"the heaviest cluster {shares.max():.1%} of what the nodes weigh, the lightest {shares.min():.1%}"
 
 
 def _provenance(clustering: "Clustering") -> str:

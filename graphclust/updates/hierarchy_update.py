@@ -17,7 +17,6 @@ from graphclust.engine.levels import run_on
 from graphclust.engine.nested_levels import levels_within_bound
 from graphclust.engine.overlay import number_used
 from graphclust.engine.well_connected import remarks_on_connectivity
-from graphclust.errors import GraphValidationError
 from graphclust.graph.container import Graph
 from graphclust.objective.objective import weigh
 from graphclust.partition.communities import goal_at
@@ -54,8 +53,6 @@ def remake_hierarchy(found: Hierarchy, edit: EditedGraph, rng: Seed, progress: P
     """The hierarchy of the edited graph, made from the levels before; of the graph before nothing is asked."""
     (rng, seed), progress = as_seeded(rng), as_progress(progress, None)
     graph, before = edit.graph, edit.before
-    if graph.n_entries == 0:
-        raise GraphValidationError("no edges are left after the edits, expected at least one")
     of_nodes = np.ones(graph.n_nodes)
     if found.node_sizes is not None:
         of_nodes[before >= 0] = found.node_sizes[before[before >= 0]]
@@ -89,7 +86,7 @@ def _update_levels(
     run = run_on(on, rng, progress)
     first = wanted.resolutions[0]
     labels = restart_labels(run, earlier.start(0), earlier.n_changed, goal_at(on, first, wanted.objective))
-    labels = join_small(graph, labels, sizes._replace(most=np.inf))
+    labels = join_small(graph.rows, labels, sizes._replace(most=np.inf))
     is_changed = has_changed(labels, earlier.levels[0], earlier.n_changed > 0)[labels]
     nodes = np.flatnonzero(is_changed)
     below: list[npt.NDArray[np.int32]] = []

@@ -13,7 +13,15 @@ from graphclust.checks import Seed, as_seeded
 from graphclust.compiled.graphs.levels import Goal, Level, Partition
 from graphclust.compiled.graphs.objective import PLAIN, ClusterSums, Objective
 from graphclust.engine.balanced import balance, is_within, settle
-from graphclust.engine.bounds import NO_ROOM, as_bounds, meet_minimum, most_of_equal_parts, remarks_on_new_nodes
+from graphclust.engine.bounds import (
+    NO_ROOM,
+    as_bounds,
+    least_of_equal_parts,
+    leave_apart,
+    meet_minimum,
+    most_of_equal_parts,
+    remarks_on_new_nodes,
+)
 from graphclust.engine.levels import Run, run_on, with_sizes_as_masses
 from graphclust.engine.well_connected import remarks_on_connectivity
 from graphclust.errors import GraphValidationError, ParameterError, amount
@@ -71,8 +79,6 @@ def remake(
     earlier graph is not used.
     """
     (rng, seed), progress = as_seeded(rng), as_progress(progress, None)
-    if edit.graph.n_entries == 0:
-        raise GraphValidationError("no edges are left after the edits, expected at least one")
     with progress.stage("partition"):
         labels, sums = _partition_again(clustering, edit, everywhere, rng, progress)
     with progress.stage("ids"):
@@ -100,7 +106,10 @@ def _partition_again(
     taken = taken | (edit.before < 0) if has_isolated else taken & ~graph.isolated
     # A component that was put aside stays aside, unless an edge now links it to clusters.
     is_aside = (kept < 0) & (edit.before >= 0) & ~graph.isolated
-    if everywhere or (is_aside & taken).any():
+    is_apart = clustering.parameters.get("small") == "apart"
+    if is_apart and clustering.parameters["components"] == "all":
+        taken[:] = True
+    elif everywhere or (is_aside & taken).any():
         taken = np.where(_are_in_components_of(graph, is_aside), _are_in_components_of(graph, kept >= 0), taken)
     if wanted.k > (n_taken := int(np.count_nonzero(taken))):
         words = ("node is left", "nodes are left") if has_isolated else ("node has edges", "nodes have edges")
@@ -109,7 +118,7 @@ def _partition_again(
     at = slice(None) if len(nodes) == len(kept) else nodes  # of all nodes nothing is copied
     kept, n_changed = kept[at], edit.n_changed[at]
     on = weigh(part, clustering.objective)
-    if on.units.mass == 0.0:
+    if on.units.mass == 0.0 and not taken.all():
         raise GraphValidationError(
             "after the edits no edge is left in the component that was clustered, expected at least one; cluster the "
             "changed graph"
@@ -117,7 +126,12 @@ def _partition_again(
     run = _run_on(on, clustering.objective, None if wanted.sizes is None else wanted.sizes[nodes], rng, progress)
     labels = start_labels(part, kept, clustering.n_clusters, wanted.k)
     start = start_from(None if everywhere else clustering, edit, nodes, kept, labels, run)
-    found = _improve(run, start, n_changed, clustering.objective, _goal(clustering, on, wanted))
+    goal = _goal(clustering, on, wanted)
+    if is_apart:
+        found = _improve(run, start, n_changed, clustering.objective, goal._replace(least=0.0))
+        found = leave_apart(run.finest, found, goal, run)
+    else:
+        found = _improve(run, start, n_changed, clustering.objective, goal)
     labels = np.full(graph.n_nodes, -1, np.int64)
     labels[at] = found.labels
     return labels, found.sums
@@ -133,21 +147,13 @@ def _improve(run: Run, start: Start, n_changed: Labels, objective: str, goal: Go
     level, found = run.finest, start.found
     if objective == "edge_cut":
         found = settle(level, found, goal, run)
-        if not is_within(level, found, goal):
+        if not is_within(level, found, goal._replace(least=0.0)):
             raise ParameterError(f"after the edits {NO_ROOM}: partition the changed graph")
         return found
-    has_least = goal.least > 0.0 and not goal.k
-    if has_least and run.graph is not None:
-        holds = float(np.bincount(run.graph.components, level.terms.size).min())
-        if holds < goal.least:
-            raise ParameterError(
-                f"after the edits a component holds {holds:.12g}, less than min_size={goal.least:.12g}; link it, leave "
-                "its nodes out by removed_nodes=, or cluster the changed graph within another bound"
-            )
     fitted = _fit(level, found, goal)
     may_part = start.may_part if fitted is found else None
     found = restart(level, fitted, n_changed, goal, run, start.waits, may_part)
-    return meet_minimum(level, found, goal, run) if has_least else _fit(level, found, goal)
+    return meet_minimum(level, found, goal, run) if goal.least > 0.0 and not goal.k else _fit(level, found, goal)
 
 
 def _fit(level: Level, found: Partition, goal: Goal) -> Partition:
@@ -191,6 +197,9 @@ def _requirements_of(clustering: Clustering, edit: EditedGraph) -> Requirements:
     sizes = np.ones(edit.graph.n_nodes) if sizes is None else sizes
     if max_imbalance is not None:
         max_size = most_of_equal_parts(sizes, k, max_imbalance)
+        share = asked.get("min_imbalance", max_imbalance)
+        if objective == "edge_cut":
+            return Requirements(k, sizes, 0.0 if share is None else least_of_equal_parts(sizes, k, share), max_size)
     return Requirements(k, *as_bounds(sizes, min_size, max_size))
 
 

@@ -23,7 +23,7 @@ from graphclust.engine.resolution import dendrogram_of
 from graphclust.errors import ParameterError
 from graphclust.io.graph_input import as_graph
 from graphclust.objective.cuts import normalized_cut
-from graphclust.objective.objective import OBJECTIVES, chance_objective, plain_objective, weigh
+from graphclust.objective.objective import OBJECTIVES, chance_objective, weigh
 from graphclust.progress import Progress
 
 TREES = ["karate", "barbell", "weighted", "two cliques", "path", "some loops", "weights of all sizes", "tiny pieces"]
@@ -248,16 +248,6 @@ def test_merging_goes_on_from_where_a_step_ended(objective, monkeypatch):
     assert (in_steps.labels == at_once.labels).all() and counted.steps > 100
     for ours, expected in zip(in_steps.sums, at_once.sums, strict=True):
         np.testing.assert_array_equal(ours, expected)
-
-
-def test_light_clusters_are_united_in_steps_as_in_one_call(monkeypatch):
-    graph = as_graph(nx.connected_caveman_graph(12, 8))  # of which each cave is light
-    on = weigh(graph, "modularity")
-    run, goal = run_on(on, size=np.ones(graph.n_nodes)), Goal(plain_objective(on.units, 1, 1.0), 0, 14.0, np.inf)
-    at_once = agglomerate(run.finest, goal, run)
-    monkeypatch.setattr(levels, "AT_ONCE", 0)
-    assert (agglomerate(run.finest, goal, run).labels == at_once.labels).all()
-    assert np.bincount(at_once.labels).min() >= 14
 
 
 @for_each("name", TREES)

@@ -1,6 +1,7 @@
 """Parts of equal size: the bound holds whatever the graph, and the cut is that of a good partitioner."""
 
 import itertools
+import json
 import signal
 import warnings
 
@@ -61,6 +62,62 @@ def test_every_node_is_in_one_of_exactly_k_parts_within_the_bound(A, k, imbalanc
     sizes = np.bincount(found.labels, minlength=k)
     assert len(sizes) == k and sizes.min() > 0 and sizes.sum() == A.shape[0]
     assert sizes.max() <= np.ceil((1 + imbalance) * A.shape[0] / k - 1e-9)
+    assert sizes.min() >= np.floor((1 - imbalance) * A.shape[0] / k + 1e-9)
+
+
+def weights_of_every_kind(n, seed):
+    rng = np.random.default_rng(seed)
+    heavy = np.where(np.arange(n) == rng.integers(n), 50.0, rng.integers(1, 4, n))
+    kinds = (np.ones(n), rng.integers(1, 9, n), rng.random(n) + 0.01, rng.pareto(1.5, n) + 0.1, heavy)
+    return kinds[seed % len(kinds)]
+
+
+def test_parts_are_within_both_bounds_or_as_near_as_weights_let_or_refused_with_bounds_that_do():
+    outcomes = np.zeros(3, int)
+    for seed in range(300):
+        rng = np.random.default_rng(seed)
+        n = int(rng.integers(4, 60))
+        A, k, share = random_graph(n, seed, 0.15), int(rng.integers(1, min(n, 9))), float(rng.choice([0.0, 0.03, 0.3]))
+        weights, options = weights_of_every_kind(n, seed), {"effort": "low", "rng": 0}
+        mean, is_whole = weights.sum() / k, (weights == np.floor(weights)).all()
+        try:
+            found = balanced_partition(A, k, max_imbalance=share, node_weight=weights, **options)
+        except ParameterError as problem:
+            outcomes[2] += 1
+            enough = float(str(problem).split("max_imbalance >= ")[1].split(",")[0].split(" ")[0])
+            found = balanced_partition(A, k, max_imbalance=enough, node_weight=weights, **options)
+            assert share < enough, seed
+            share = enough
+        load = np.bincount(found.labels, weights, minlength=k)
+        is_near = any("the nodes' weights let no more" in one for one in found.remarks)
+        outcomes[int(is_near)] += 1
+        assert load.max() <= (np.ceil((1 + share) * mean - 1e-9) if is_whole else (1 + share) * mean * (1 + 1e-8)), seed
+        assert is_near or load.min() >= (1 - share) * mean * (1 - 1e-8) - is_whole, seed
+        assert found.smallest_to_mean == pytest.approx(load.min() / mean) and found.n_clusters == k
+    assert (outcomes > 5).all(), outcomes
+
+
+def test_no_part_of_a_mesh_is_empty_work():
+    line = [sparse.diags_array([[1.0] * (n - 1)] * 2, offsets=[-1, 1]) for n in (60, 20)]
+    square, cube = sparse.kronsum(line[0], line[0]), sparse.kronsum(sparse.kronsum(line[1], line[1]), line[1])
+    assert balanced_partition(square, 100, rng=1).sizes.min() >= 34
+    parts = balanced_partition(cube, 16, rng=1)
+    assert parts.smallest_to_mean >= 0.97 and parts.imbalance <= 1.03
+    lifted = balanced_partition(square, 100, min_imbalance=None, rng=1)
+    assert lifted.sizes.min() < 10 and lifted.edge_cut < 1.05 * balanced_partition(square, 100, rng=1).edge_cut
+    with pytest.raises(ParameterError, match=r"min_imbalance=0.0: .* max_imbalance >= 0.5 with min_imbalance >= 0.5"):
+        balanced_partition(nx.path_graph(4), 3, max_imbalance=0.2, min_imbalance=0.0, node_weight=[1, 1, 1, 3])
+
+
+def test_pieces_are_counted_and_reports_count_what_is_bounded():
+    stars = nx.disjoint_union(nx.star_graph(4), nx.star_graph(4))
+    parts = balanced_partition(stars, 5, max_imbalance=0, rng=0)
+    assert parts.n_pieces == sum(nx.number_connected_components(stars.subgraph(one)) for one in parts.communities()) > 5
+    assert f"{parts.n_pieces} pieces" in parts.remarks[-1] and parts.report()["n_pieces"] == parts.n_pieces
+    assert f"{parts.n_pieces} connected pieces" in str(parts)
+    weighed = balanced_partition(nx.path_graph(4), 2, node_weight=[3, 1, 1, 1], rng=0)
+    assert weighed.sizes.tolist() == [3, 1] and (weighed.imbalance, weighed.smallest_to_mean) == (1.0, 1.0)
+    assert "imbalance 1.00" in str(weighed) and weighed.report()["smallest_share"] == 0.5
 
 
 @pytest.mark.filterwarnings("ignore:max_imbalance=2 lets one cluster:graphclust.GraphWarning")
@@ -398,7 +455,10 @@ def test_the_command_writes_parts_permutation_and_matrix(tmp_path, capsys):
     order = np.loadtxt(files[1], int)
     assert order.tolist() == expected.permutation().tolist()
     assert (graphclust.load_graph(files[2]).to_scipy() != A[order][:, order]).nnz == 0
-    assert "communication volume" in capsys.readouterr().out
+    printed = capsys.readouterr().out
+    assert "communication volume" in printed and "connected pieces" in printed and "of the mean" in printed
+    lifted = ["partition", str(tmp_path / "A.mtx"), "-k", "40", "--min-imbalance", "1", "--report", "json"]
+    assert main(lifted) == 0 and json.loads(capsys.readouterr().out)["smallest_to_mean"] < 0.8
     assert main([*map(str, command)]) == 2 and "parts.txt" in capsys.readouterr().err  # they are there already
 
 

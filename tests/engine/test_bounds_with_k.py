@@ -287,7 +287,7 @@ def test_what_is_called_sure_to_do_is_met_by_packing(weights, k):
     if k > len(size):
         return
     said = describe_sure_bounds(size, k).replace(" and", "").split()
-    most, least = float(said[-1]), float(said[2]) if said[0] == "min_size" else 0.0
+    most, least = float(said[-1]), float(said[2])
     level = run_on(weigh(graphclust.as_graph(nx.path_graph(len(size))), "ratio_cut"), size=size)
     load = np.bincount(pack(level.finest, k, level).labels, size, minlength=k)
     assert load.max() <= most and load.min() >= least
@@ -382,6 +382,11 @@ def test_cells_are_clustered_within_bounds():
     graphclust.cluster_anndata(adata, 4, max_imbalance=0.1, node_weight="counts")
     loads = adata.obs.groupby("graphclust", observed=True)["counts"].sum()
     assert loads.max() <= np.ceil(1.1 * loads.sum() / 4)
+    graphclust.cluster_anndata(adata, resolution=1.0, min_size=8, small="apart")
+    counts = adata.obs["graphclust"].value_counts()
+    assert counts.min() >= 8 and adata.obs["graphclust"].isna().any()
+    with pytest.raises(ParameterError, match="small='apart' is for a number as resolution"):
+        graphclust.cluster_anndata(adata, 4, min_size=8, small="apart")
     graphclust.cluster_anndata(adata, resolution=1.0, max_size=12)
     assert adata.obs["graphclust"].value_counts().max() <= 12
     with pytest.raises(ParameterError, match=r"node_weight='genes'.*'counts'"):

@@ -391,10 +391,10 @@ def test_in_scikit_learns_own_examples_one_word_is_changed(name):
 def test_small_components_can_be_left_out_of_bounded_clusters():
     blocks = nx.disjoint_union(nx.complete_graph(6), nx.path_graph(2))
     model = graphclust.GraphClustering(min_size=4, affinity="precomputed", random_state=0)
-    with pytest.raises(graphclust.ParameterError, match="or components='largest'"):
-        model.fit(nx.to_scipy_sparse_array(blocks))
-    labels = model.set_params(components="largest").fit_predict(nx.to_scipy_sparse_array(blocks))
-    assert labels.tolist() == [0] * 6 + [-1] * 2
+    assert model.fit_predict(nx.to_scipy_sparse_array(blocks)).tolist() == [0] * 6 + [1] * 2
+    for options in ({"components": "largest"}, {"small": "apart", "components": "all"}):
+        labels = model.set_params(**options).fit_predict(nx.to_scipy_sparse_array(blocks))
+        assert labels.tolist() == [0] * 6 + [-1] * 2
 
 
 def test_distances_to_centroids_far_from_the_origin():

@@ -54,6 +54,16 @@ def sizes_that_take_part(graph: nx.Graph, k: int, which: str = "large") -> list[
     return sorted(sizes[sizes > 0].tolist(), reverse=True)
 
 
+def test_where_most_nodes_are_put_aside_that_is_said_first():
+    groups = nx.disjoint_union_all([planted(), *[nx.complete_graph(3)] * 100, nx.empty_graph(2)])
+    with pytest.warns(GraphWarning, match="isolated"):
+        found, whole = coreset_sc(groups, 4, rng=0), communities(groups, components="largest", rng=0)
+    for one in (found, whole):
+        assert one.n_aside == 300
+        assert one.remarks[0].startswith("most nodes, 300 of 540, ") and "communities(G)" in one.remarks[0]
+    assert not any("most nodes" in one for one in coreset_sc(planted(), 4, rng=0).remarks)
+
+
 @for_each("objective", ["modularity", "normalized_cut", "ratio_cut", "constant_potts"])
 @for_each("length", [2, 5, 8, 9, 14, 30])
 def test_components_of_any_small_size_leave_the_clusters_of_the_others_alone(length, objective):

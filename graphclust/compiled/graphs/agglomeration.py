@@ -7,18 +7,11 @@ import numpy as np
 
 from graphclust.compiled.graphs.bounds import limits_of
 from graphclust.compiled.graphs.levels import Partition, write
-from graphclust.compiled.graphs.merging import CLUSTER, LIST, Chains, Merger, merge_light, merge_pairs, number_roots
+from graphclust.compiled.graphs.merging import CLUSTER, LIST, Chains, Merger, merge_pairs, number_roots
 from graphclust.compiled.graphs.objective import ClusterSums
 from graphclust.compiled.runtime.loops import loop
 
 NO_END = 1 << 62  # entries that merging may read before it comes back
-
-
-@loop()
-def _unite_light(goal, chains, merger, limits):
-    """Unite clusters below the least, where nodes have sizes."""
-    if limits is not None:
-        merge_light(goal.objective, chains, merger)
 
 
 @loop()
@@ -60,14 +53,10 @@ def partition_of(clusters):
 def agglomerate(level, goal, gains, pairs):
     """The nodes of a level merged into k clusters, or until no union gains; more than k where no two fit into one.
 
-    Where k is free, clusters below the least of the goal are then united with neighbors.
-
     gains, pairs : of every union, as `Merger` takes them; empty where nobody asks for them.
     """
     merger, chains = merger_of(level.terms, goal, gains, pairs), chains_of(level.rows)
     merge_pairs(np.int64(NO_END), goal.k, goal.objective, chains, merger)
-    if goal.k == 0:
-        _unite_light(goal, chains, merger, merger.limits)
     return partition_of(merger.clusters)
 
 

@@ -32,7 +32,7 @@ class FMLimits(NamedTuple):
 
     together : border nodes that a search begins at. moves, entries : so many moves, or entries read, without a rise of
     the value end a search. rounds : of searches from every border node, at most. slack : what a cluster may hold
-    above the bound during a search, so that nodes can change places where no cluster has room.
+    above the bounds, or lack, during a search, so that nodes can change places where no cluster has room.
     """
 
     together: int
@@ -127,9 +127,9 @@ def links_of(u, own, to, rows, labels):
 
 
 @loop(**INLINED)
-def _excess(limits, most, c):
-    """What cluster c holds above the bound."""
-    return max(0.0, limits.load[c] - most)
+def _excess(limits, least, most, c):
+    """What cluster c holds above the bounds, or lacks."""
+    return max(0.0, limits.load[c] - most) + max(0.0, least - limits.load[c])
 
 
 @loop(**UNCOUNTED)
@@ -164,9 +164,9 @@ def _search_from(seeds, level, goal, search_limits, state, search):
         own, to = labels[u], step.to
         trail[made], left[made], locked[u] = u, own, KEPT
         made += 1
-        over -= _excess(limits, most, own) + _excess(limits, most, to)
+        over -= _excess(limits, goal.least, most, own) + _excess(limits, goal.least, most, to)
         change_cluster(u, step, level.terms, labels, sums, limits)
-        over += _excess(limits, most, own) + _excess(limits, most, to)
+        over += _excess(limits, goal.least, most, own) + _excess(limits, goal.least, most, to)
         value += step.gain
         in_vain += 1
         entries += rows.indptr[u + 1] - rows.indptr[u]
@@ -227,7 +227,8 @@ def climb(level, found, goal, ballast, search_limits, draws):
     sums = ClusterSums(found.sums.inside.copy(), found.sums.mass.copy(), np.zeros(k, np.int64))
     for u in range(n):
         sums.size[labels[u]] += 1
-    limits = limits_of(level.terms.size, labels, k, goal.least, goal.most + search_limits.slack)
+    slack = search_limits.slack
+    limits = limits_of(level.terms.size, labels, k, max(0.0, goal.least - slack), goal.most + slack)
     for c in range(k):
         limits.load[c] += ballast[c]
     room = min(n + len(level.rows.indices), HEAP) + 1

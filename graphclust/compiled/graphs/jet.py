@@ -119,7 +119,7 @@ def move_in_rounds(level, found, goal, ballast, rounds):
         n_chosen, cut = _choose(level, labels, load, sums, rounds.tolerance, moves, scratch)
         is_within = True
         for c in range(k):
-            is_within = is_within and sums.size[c] > 0 and load[c] <= goal.most
+            is_within = is_within and sums.size[c] > 0 and goal.least <= load[c] <= goal.most
         in_vain = 0 if is_within and cut < LEAST_PROGRESS * least_cut else in_vain + 1
         if is_within and cut < least_cut:
             least_cut, best = cut, Partition(labels.copy(), sums)
@@ -131,7 +131,7 @@ def move_in_rounds(level, found, goal, ballast, rounds):
             count[labels[u]] += 1
         is_within = True
         for c in range(k):
-            is_within = is_within and load[c] <= goal.most and count[c] > 0
+            is_within = is_within and goal.least <= load[c] <= goal.most and count[c] > 0
         if not is_within:
             made, _ = balance(level, Partition(labels, sums), goal, ballast)
             copy_to(labels, made.labels)

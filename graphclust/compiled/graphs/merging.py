@@ -366,31 +366,6 @@ def merge_pairs(budget, n_clusters, objective, chains, merger):
 
 
 @loop(**UNCOUNTED)
-def merge_light(objective, chains, merger):
-    """Unite clusters that hold less than the least with the neighbor by which they gain most, the lightest first.
-
-    A cluster for which no neighbor has room stays. Runs after `merge_pairs`, and overwrites its heap.
-    """
-    clusters, gains, items, limits = merger.clusters, merger.gains, merger.items, merger.limits
-    size = 0
-    for u in range(len(clusters)):
-        if clusters[u]["merged_into"] == u and limits.load[u] < limits.least:
-            size = push(gains, items, size, -limits.load[u], u)
-    while size > 0:
-        load, a = -gains[0], np.int64(items[0])
-        size = pop(gains, items, size)
-        if clusters[a]["merged_into"] != a or load != limits.load[a]:
-            continue
-        _look_at(a, objective, chains, merger)
-        b = np.int64(clusters[a]["partner"])
-        if b < 0:
-            continue
-        _unite(a, b, clusters[a]["shared"], objective, chains.lists, merger)
-        if limits.load[b] < limits.least:
-            size = push(gains, items, size, -limits.load[b], b)
-
-
-@loop(**UNCOUNTED)
 def number_roots(clusters, number, labels, roots):
     """Number the clusters by first appearance, in labels and roots; number (n,) is scratch of -1. Returns how many."""
     count = 0

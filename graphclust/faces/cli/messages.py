@@ -5,7 +5,7 @@ import re
 # How the library speaks, and how a shell does: `weights="abs"` is `--weights abs`, `bipartite=True` is `--bipartite`.
 KEYWORD = re.compile(
     r"\b(weights|format|symmetrize|bipartite|method|objective|resolution|effort|components|coreset_size|memory_limit|time_budget"
-    r"|max_bytes|min_size|max_size|node_weight|n_probes|metric|to|levels|rng|source|target|weight|header|drop_loops|round_weights|missing|duplicates|encoding)=(True\b|False\b|'[^']*'|\"[^\"]*\"|)|\b(memory_limit|max_bytes|min_size|max_size)\b"
+    r"|max_bytes|min_size|max_size|small|node_weight|n_probes|metric|to|levels|rng|source|target|weight|header|drop_loops|round_weights|missing|duplicates|encoding)=(True\b|False\b|'[^']*'|\"[^\"]*\"|)|\b(memory_limit|max_bytes|min_size|max_size)\b"
 )
 IN_THE_SHELL = {
     "pass overwrite=True": "overwrite it with --force", "overwrite=True": "--force", "path=": "-o ",
@@ -14,6 +14,7 @@ IN_THE_SHELL = {
     "constraint=": "--constraint ",
     "ks holds": "--from and --to ask for k =",
     "n_neighbors=": "-k ", "name=": "", "max_imbalance=": "--imbalance ", "max_imbalance": "--imbalance",
+    "min_imbalance=": "--min-imbalance ", "min_imbalance": "--min-imbalance",
 }  # fmt: skip
 
 

@@ -23,7 +23,7 @@ def adjacency(clustering: Clustering) -> str:
     """The adjacency matrix ordered by cluster."""
     raster = block_raster(clustering, SQUARES)
     nodes = amount(len(raster.order), "node")
-    inside = 1.0 - float(_weight_leaving(clustering).sum()) / clustering.graph.total_volume
+    inside = 1.0 - float(_weight_leaving(clustering).sum()) / (clustering.graph.total_volume or 1.0)
     alt = f"Adjacency matrix of {nodes}, ordered by cluster; {inside:.0%} of the edge weight lies within clusters"
     caption = (
         "A row and a column for each node, the largest cluster first and in each cluster the nodes of high degree "

@@ -34,7 +34,7 @@ def add_to(commands: Any) -> None:
     """Add the command to the parser's."""
     from graphclust.engine.engine import EFFORTS
     from graphclust.objective.objective import PLAIN_OBJECTIVES
-    from graphclust.partition.communities import COMPONENTS
+    from graphclust.partition.communities import COMPONENTS, SMALL
 
     command = commands.add_parser(
         "communities",
@@ -57,6 +57,9 @@ def add_to(commands: Any) -> None:
         "--connectivity", type=_word_or_number, metavar="WELL",
         help="well, or a number that the minimum cut inside each cluster is above; nodes in none are labeled -1",
     )  # fmt: skip
+    command.add_argument(
+        "--small", choices=SMALL, default="unite", help="unite clusters below --min-size with others, or leave them out"
+    )
     command.add_argument("--time-budget", type=float, metavar="SECONDS", help="use so long to find a better partition")
     add_outputs(command)
     add_seed(command)
@@ -72,7 +75,7 @@ def run(options: argparse.Namespace, progress: "Progress") -> None:
         return communities(
             graph, resolution=options.resolution, objective=options.objective, effort=options.effort,
             components=options.components, min_size=options.min_size, max_size=options.max_size,
-            node_weight=node_weights(options, graph), connectivity=options.connectivity,
+            small=options.small, node_weight=node_weights(options, graph), connectivity=options.connectivity,
             time_budget=options.time_budget, rng=options.seed, progress=progress,
         )  # fmt: skip
 

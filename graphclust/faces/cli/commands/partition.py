@@ -60,6 +60,10 @@ def add_to(commands: Any) -> None:
         "--imbalance", type=float, default=IMBALANCE, metavar="SHARE",
         help=f"how much more than the average part one may hold ({IMBALANCE})",
     )  # fmt: skip
+    command.add_argument(
+        "--min-imbalance", type=float, metavar="SHARE",
+        help="how much less one may hold, 1 for any amount (as --imbalance, as far as weights let)",
+    )  # fmt: skip
     add_bounds(command)
     command.add_argument("--effort", choices=EFFORTS, default="normal", help="how much to try (normal)")
     command.add_argument("--time-budget", type=float, metavar="SECONDS", help="use so long to find a smaller cut")
@@ -88,9 +92,11 @@ def run(options: argparse.Namespace, progress: "Progress") -> None:
         raise ParameterError(f"-k was not given, expected the number of parts; {NO_SUGGESTION}")
     files = check_outputs(options)
     graph, info = load_input(options, progress, of_pattern=True)
+    least: Any = "same" if options.min_imbalance is None else options.min_imbalance
     try:
         parts = balanced_partition(
-            graph, options.k, max_imbalance=options.imbalance, node_weight=node_weights(options, graph),
+            graph, options.k, max_imbalance=options.imbalance, min_imbalance=least,
+            node_weight=node_weights(options, graph),
             effort=options.effort, time_budget=options.time_budget, rng=options.seed, progress=progress,
         )  # fmt: skip
     except Interrupted as stop:
