@@ -10,7 +10,7 @@ that of a node, or of the nodes up to some place of a scan. Ties are by number, 
 import numpy as np
 
 from graphclust.compiled.graphs.contraction import contract
-from graphclust.compiled.graphs.csr_checks import flatten, join
+from graphclust.compiled.graphs.csr_checks import flatten, join, root
 from graphclust.compiled.graphs.heap import pop, push
 from graphclust.compiled.graphs.levels import Level, Partition, Terms
 from graphclust.compiled.graphs.objective import ClusterSums, Rows
@@ -63,6 +63,8 @@ def peel(rows, bar, turn):
     turn : zeros, int32; of the nodes that are peeled -1, -2, ... in their order.
     """
     degree, left, size = sum_rows(rows), len(turn), 0
+    if degree.min() > bar[left]:
+        return left
     gains, items = np.empty(left + len(rows.indices)), np.empty(left + len(rows.indices), np.int32)
     for u in range(left):
         if degree[u] <= bar[left]:
@@ -95,7 +97,7 @@ def scan(rows, degree, best, is_fixed, parent, place):
     n, cut, length = len(degree), 0.0, 0
     link, is_matched = np.zeros(n), np.zeros(n, np.bool_)
     gains, items = np.empty(len(rows.indices) + 1), np.empty(len(rows.indices) + 1, np.int32)
-    size, last = push(gains, items, 0, 0.0, 0), 0
+    size, last, n_trees = push(gains, items, 0, 0.0, 0), 0, n
     for i in range(n):
         while size > 0 and place[items[0]] >= 0:
             size = pop(gains, items, size)
@@ -113,11 +115,14 @@ def scan(rows, degree, best, is_fixed, parent, place):
             if link[v] < best:
                 size = push(gains, items, size, min(link[v] + weight, best), v)
             link[v] += weight
-            if link[v] >= best:
-                join(parent, u, v)
-            elif not (is_fixed or is_matched[u] or is_matched[v]) and 2.0 * weight >= min(degree[u], degree[v]):
+            if link[v] < best:
+                if is_fixed or is_matched[u] or is_matched[v] or 2.0 * weight < min(degree[u], degree[v]):
+                    continue
                 is_matched[u] = is_matched[v] = True
-                join(parent, u, v)
+            n_trees -= root(parent, u) != root(parent, v)
+            join(parent, u, v)
+            if n_trees == 1:
+                return best, length
     if not is_fixed:
         join(parent, before, last)  # the link of the last node is its degree, but for rounding
     return best, length
