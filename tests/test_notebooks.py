@@ -226,6 +226,24 @@ def test_a_notebook_is_done_at_its_code_its_size_and_its_data(runner, monkeypatc
     assert not runner.is_done(path, "small")
 
 
+def test_a_small_run_prints_its_verdicts_and_leaves_the_full_size_as_it_is(runner, monkeypatch, tmp_path, capsys):
+    path, claim = tmp_path / "10_the_field.ipynb", {"claim": "faster", "here": "2 times", "verdict": "reproduced"}
+    path.write_bytes((FOLDER / path.name).read_bytes())
+    record = {"code": runner.code_of(runner.read(path)), "data": runner.available(), "modules": {}, "read": {}}
+    kept = tmp_path / "10_the_field.json"
+    kept.write_text(json.dumps({**record, "size": "full"}))
+    for folder in ("RESULTS", "PICTURES"):
+        monkeypatch.setattr(runner, folder, tmp_path)
+    small = json.dumps({**record, "size": "small", "claims": [claim]})
+    monkeypatch.setattr(runner, "execute", lambda notebook, size, working: working.write_text(small))
+    before = {file.name: file.read_bytes() for file in tmp_path.iterdir()}
+    assert runner.is_done(path, "full") and not runner.is_done(path, "small")
+    for again in (False, True):
+        runner.run(path, "small", again)
+        assert {file.name: file.read_bytes() for file in tmp_path.iterdir()} == before
+        assert "2 times" in capsys.readouterr().out
+
+
 def test_a_record_goes_on_where_it_ended(recorder):
     Record, path = recorder
     asked = []
