@@ -80,6 +80,11 @@ def test_pages_are_what_the_results_say(page, runner):
     assert (FOLDER / page).read_text().replace(runner.STALE, "") == made.replace(runner.STALE, "")
 
 
+def test_every_claim_that_was_not_reproduced_has_a_reason(runner):
+    page = runner.headlines()
+    assert "not reproduced |" not in page and "not reproduced: " in page
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 def test_no_record_is_older_than_the_code_that_it_measured(path, runner):
@@ -99,7 +104,8 @@ def test_a_headline_is_open_until_it_was_measured_at_full_size(size, shown, runn
 @pytest.mark.parametrize("kept, stale", [({}, False), ({"graphclust.errors": "another"}, True), (None, True)])
 def test_a_headline_is_stale_where_the_code_is_not_the_one_that_was_measured(kept, stale, runner):
     record = {"size": "full", "read": {}} | ({} if kept is None else {"modules": kept})
-    assert runner.verdict_of({"verdict": "reproduced"}, record) == ("stale; " if stale else "") + "reproduced"
+    claim = {"source": "Some paper", "claim": "faster", "verdict": "reproduced"}
+    assert runner.verdict_of(claim, record) == ("stale; " if stale else "") + "reproduced"
 
 
 def test_a_hash_of_code_knows_no_comment_docstring_or_layout(provenance):
