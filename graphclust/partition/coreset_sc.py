@@ -130,7 +130,8 @@ def coreset_sc(
     second_term, rounds : of the importance sampling, "seed_weight" and 1 by default, see `sampling_probabilities` and
         `construct_coreset`.
     embedding : of the coreset graph, "eigsh" (exact) or "power" (fast); "auto" (default) takes eigsh up to 64 clusters.
-    degrees : of the coreset graph, its "row_sums" (default), or the coreset "weights" that equal them in expectation.
+    degrees : D of the normalized coreset graph D^-1/2 A_H D^-1/2: the "row_sums" of A_H (default), as in the authors'
+        code, or the coreset's "weights", as Algorithm 3 prints. They are equal in expectation alone.
     min_size, max_size : > 0, what a cluster may hold, in nodes, or in what they weigh: no cluster is outside, and there
         are still exactly k. For "multilevel" only, which "auto" then takes.
     max_imbalance : >= 0, in the place of max_size: no cluster holds more than (1 + max_imbalance) times the average
