@@ -73,8 +73,8 @@ def nodes_to_partition(
         n_found = int(np.count_nonzero(searched))
         if components == "large" and not k_is_open and n_found < graph.n_nodes / 2:
             remark = (
-                f"most nodes, {graph.n_nodes - n_found:,} of {graph.n_nodes:,}, are in no cluster (label -1): the graph "
-                f"has more separate groups than k = {k}; communities(G) keeps each of them"
+                f"most nodes, {graph.n_nodes - n_found:,} of {graph.n_nodes:,}, are in no cluster (label -1): there "
+                f"are more separate groups than k = {k}; communities(G) keeps each of them"
             )
             remarks.insert(0, remark)
             warn_caller(remark, GraphWarning)
