@@ -67,8 +67,8 @@ def clusters(clustering: Clustering, certainty: Certainty | None = None) -> str:
     head = ["cluster", "nodes", "share", "links that leave", *sure, "nearest", "nodes of most links", "links in all"]
     text = (
         "<p>Links that leave lead to other clusters: at 0 % a cluster is a part of its own, near 100 % it is none. "
-        "Links count by their weights, those inside a cluster from both ends. The nearest cluster is the one with which "
-        "a cluster has most links beyond chance.</p>"
+        "Links count by their weights, those inside a cluster from both ends. The nearest cluster is the one "
+        "with which a cluster has most links beyond chance.</p>"
     )
     if "stability" in sure:
         text += (
