@@ -344,7 +344,7 @@ def test_d21_a_proxy_with_a_password_is_not_shown(tmp_path, monkeypatch):
     "mirror", ["secret", "ftp://secret/", "http://", "http://h/?token=secret", "http://h:x/secret"]
 )
 def test_impossible_mirrors_are_named_without_secrets(mirror):
-    with pytest.raises(ParameterError, match="mirror is no address") as raised:
+    with pytest.raises(ParameterError, match="mirror is not an address") as raised:
         address_of("x", "suitesparse", mirror)
     assert "secret" not in str(raised.value)
 

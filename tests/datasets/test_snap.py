@@ -49,7 +49,7 @@ def test_snap_departments_and_categories_are_communities(server):
 def test_community_files_that_are_none(server):
     server.files[SNAP + ".ungraph.txt.gz"] = gzip.compress(EDGES.encode())
     for text, error, words in (
-        (b"1 2\n1 x\n", GraphFormatError, "line 2: '1 x' is no list of nodes"),
+        (b"1 2\n1 x\n", GraphFormatError, "line 2: '1 x' is not a list of nodes"),
         (b"9999999999999999999999\n", GraphFormatError, "no ids"),
     ):
         server.files[SNAP + ".all.dedup.cmty.txt.gz"] = gzip.compress(text)

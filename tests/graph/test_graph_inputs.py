@@ -153,7 +153,7 @@ def test_lists_of_edges_are_graphs():
         ([{"id": 0, "to": 1}], r"no two of its columns .* graph_from_table\(table, source=...\) .*'id', 'to'"),
         ([(0, None)], r"1 end of an edge that names no node, the first None"),
         ([(0, 1, "x")], "expected numbers"),
-        ([("a", "b", 1), ("a", "likes", "b")], r"third entry of the edge \('a', 'likes', 'b'\) is no number"),
+        ([("a", "b", 1), ("a", "likes", "b")], r"third entry of the edge \('a', 'likes', 'b'\) is not a number"),
     ],
 )
 def test_a_list_that_is_no_list_of_edges_says_what_one_is(edges, words):

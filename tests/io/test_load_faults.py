@@ -198,7 +198,7 @@ REFUSED = [
     ("GML that is none", "a.gml", b"graph [\n node [ id 1 ]\n edge [ source 1 target 9 ]\n]", FORMAT, ["gml"]),
     ("GML too deep", "a.gml", b"graph [ " + b"a [ " * 50_000 + b"] " * 50_000 + b"]", FORMAT, ["gml"]),
     ("JSON", "a.json", b'{"nodes": []}', FORMAT, ["no known format"]),
-    ("Pajek that is none", "a.net", b"*Vertices 3\n*Edges\n1 4\n", FORMAT, ["'4' is no vertex"]),
+    ("Pajek that is none", "a.net", b"*Vertices 3\n*Edges\n1 4\n", FORMAT, ["'4' is not a vertex"]),
 ]  # fmt: skip
 ENTITIES = b"""<?xml version="1.0"?><!DOCTYPE x [<!ENTITY a "aaaaaaaaaa">%s]><graphml><graph><node id="&k;"/></graph></graphml>"""
 LAUGHS = ENTITIES % b"".join(b'<!ENTITY %c "%s">' % (98 + i, b"&%c;" % (97 + i) * 10) for i in range(10))
