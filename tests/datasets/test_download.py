@@ -203,7 +203,7 @@ def test_d10_redirections(get, server, tmp_path):
     assert "a file: address" in refused(faults.redirect("file:///etc/passwd"))
     assert "a ftp: address" in refused(faults.redirect("ftp://127.0.0.1/x"))
     assert "another host" in refused(faults.redirect(server.address.replace("//", "//user:secret@") + PATH))
-    assert "no address" in refused(faults.redirect("http://[/"))
+    assert "not an address" in refused(faults.redirect("http://[/"))
     assert len(server.log) == 1
     server.files["/elsewhere"] = CONTENT
     get(faults.redirect("/elsewhere?x=1"))

@@ -139,7 +139,7 @@ def test_a_graph_file_with_labels(tmp_path, kind):
 def test_csv_that_holds_no_labels(tmp_path):
     for text, word in (
         ("node,label\na,1\nb\n", "line 3: .*1 column, expected two"),
-        ('a,1\n"b,2\n', "no CSV"),
+        ('a,1\n"b,2\n', "not CSV"),
         ("a,x\n", "'x'"),
     ):
         (tmp_path / "x.csv").write_text(text)
