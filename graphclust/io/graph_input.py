@@ -319,8 +319,8 @@ def _refuse_impossible_weight(matrix: Any, nodes: Sequence[Hashable] | None, wei
         value = float(entries.data[place])
         fault = "negative" if value < 0.0 else "non-finite"
         raise GraphValidationError(
-            f"edge ({u!r}, {v!r}) has {value} as {weight!r}, {fault}, expected finite weights >= 0; change or remove "
-            "such edges, or pass weight=None to count each edge 1"
+            f"edge ({u!r}, {v!r}) has {value} as {weight!r}, {fault}, expected finite weights >= 0; drop such edges "
+            "if they repel, or pass weight=None to count each edge 1"
         )
 
 
