@@ -61,8 +61,8 @@ HEADLINES = """# The papers' headlines: reproduced or not, and by how much
 
 Made by `run.py` from `results/`: every verdict is a comparison of measured numbers, written down in the notebook named.
 `±` is the standard error of a mean over runs; "undecided" means that a difference lies within two standard errors, or
-that more runs than there are would be needed (`reasons.py`, where the reasons beside the verdicts stand too). Of 177
-verdicts by two standard errors some nine are expected to be wrong one by one; no correction is made for their number.
+that there are too few runs to tell (`reasons.py`, which holds the reasons beside the verdicts too). Two standard errors
+leave one difference of twenty to chance, and there are 177 verdicts: no correction is made for their number.
 "Truncated loses nothing" is tested on centers that are renormalized, this package's default. As printed, with `tau=200`
 and the rate of Schwartzman 2023, truncated has the higher ARI of the two forms on digits (0.643 against 0.582,
 p = 0.048) and letter (0.140 against 0.130, p = 0.006); on pendigits and satellite it is undecided.
