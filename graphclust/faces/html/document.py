@@ -168,6 +168,7 @@ def _other_numbers(clustering: Clustering, path: ClusterPath | None) -> list[tup
 
 
 def _key_figures(clustering: Clustering) -> list[tuple[str, str]]:
+    """The numbers that are shown large; clusters of a single node are counted by themselves."""
     share = clustering.sizes.max() / clustering.graph.n_nodes
     n_single = int(np.count_nonzero(clustering.sizes == 1))
     singles = [("clusters of a single node", f"{n_single:,}")] if n_single else []
