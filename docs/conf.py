@@ -56,6 +56,7 @@ autosummary_filename_map = {
 html_theme = "pydata_sphinx_theme"
 html_title = "graphclust"
 html_static_path = ["_static"]
+html_extra_path = ["llms.txt"]  # for assistants of users
 html_css_files = ["site.css"]
 html_show_sourcelink = False
 html_copy_source = False

@@ -6,6 +6,7 @@ the argument, the value seen, what was expected and what to do. A wrong *type* i
 
 import logging
 import sys
+import types
 import warnings
 from typing import Any
 
@@ -137,6 +138,17 @@ def warn_caller(message: str, category: type[Warning]) -> None:
     if next(matching, "default") != "ignore":
         log.warning(sentence)
     warnings.warn(sentence, category, stacklevel=depth)
+
+
+def caller_takes(argument: str) -> bool:
+    """Whether the function of this package that was called from outside has an argument of this name."""
+    frame: types.FrameType | None = sys._getframe(1)
+    arguments: tuple[str, ...] = ()
+    while frame is not None and frame.f_globals.get("__name__", "").startswith("graphclust."):
+        code, frame = frame.f_code, frame.f_back
+        # A wrapper, which names none, hands on what it gets.
+        arguments = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount] or arguments
+    return argument in arguments
 
 
 def for_people(message: str) -> str:

@@ -77,6 +77,14 @@ def test_the_examples_of_readme_run():
     assert names["clustering"].k == 6
 
 
+def test_what_assistants_read_names_pages_and_calls_that_are_there():
+    text = (DOCS / "llms.txt").read_text()
+    for page in re.findall(r"\]\((\S+)\.html\)", text):
+        assert any((DOCS / f"{page}.{kind}").exists() for kind in ("md", "rst")), page
+    for name, arguments in re.findall(r"`graphclust\.(\w+)\(([^`]*?)\)", text):
+        assert set(re.findall(r"(\w+)=", arguments)) <= inspect.signature(getattr(graphclust, name)).parameters.keys()
+
+
 def test_code_of_the_site_is_run_by_its_build():
     """A page of code that only looks like code goes stale."""
     idle = [

@@ -80,6 +80,11 @@ def test_pages_are_what_the_results_say(page, runner):
     assert (FOLDER / page).read_text().replace(runner.STALE, "") == made.replace(runner.STALE, "")
 
 
+def test_every_claim_that_was_not_reproduced_has_a_reason(runner):
+    page = runner.headlines()
+    assert "not reproduced |" not in page and "not reproduced: " in page
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 def test_no_record_is_older_than_the_code_that_it_measured(path, runner):
@@ -99,7 +104,8 @@ def test_a_headline_is_open_until_it_was_measured_at_full_size(size, shown, runn
 @pytest.mark.parametrize("kept, stale", [({}, False), ({"graphclust.errors": "another"}, True), (None, True)])
 def test_a_headline_is_stale_where_the_code_is_not_the_one_that_was_measured(kept, stale, runner):
     record = {"size": "full", "read": {}} | ({} if kept is None else {"modules": kept})
-    assert runner.verdict_of({"verdict": "reproduced"}, record) == ("stale; " if stale else "") + "reproduced"
+    claim = {"source": "Some paper", "claim": "faster", "verdict": "reproduced"}
+    assert runner.verdict_of(claim, record) == ("stale; " if stale else "") + "reproduced"
 
 
 def test_a_hash_of_code_knows_no_comment_docstring_or_layout(provenance):
@@ -224,6 +230,24 @@ def test_a_notebook_is_done_at_its_code_its_size_and_its_data(runner, monkeypatc
     assert not runner.is_done(path, "small")
     record |= {"code": runner.code_of(runner.read(path)), "modules": {"graphclust.errors": "another"}}
     assert not runner.is_done(path, "small")
+
+
+def test_a_small_run_prints_its_verdicts_and_leaves_the_full_size_as_it_is(runner, monkeypatch, tmp_path, capsys):
+    path, claim = tmp_path / "10_the_field.ipynb", {"claim": "faster", "here": "2 times", "verdict": "reproduced"}
+    path.write_bytes((FOLDER / path.name).read_bytes())
+    record = {"code": runner.code_of(runner.read(path)), "data": runner.available(), "modules": {}, "read": {}}
+    kept = tmp_path / "10_the_field.json"
+    kept.write_text(json.dumps({**record, "size": "full"}))
+    for folder in ("RESULTS", "PICTURES"):
+        monkeypatch.setattr(runner, folder, tmp_path)
+    small = json.dumps({**record, "size": "small", "claims": [claim]})
+    monkeypatch.setattr(runner, "execute", lambda notebook, size, working: working.write_text(small))
+    before = {file.name: file.read_bytes() for file in tmp_path.iterdir()}
+    assert runner.is_done(path, "full") and not runner.is_done(path, "small")
+    for again in (False, True):
+        runner.run(path, "small", again)
+        assert {file.name: file.read_bytes() for file in tmp_path.iterdir()} == before
+        assert "2 times" in capsys.readouterr().out
 
 
 def test_a_record_goes_on_where_it_ended(recorder):

@@ -109,7 +109,7 @@ def _read(file: pathlib.Path, without: str = "") -> tuple[dict, dict[str, np.nda
     """
     try:
         size = file.stat().st_size
-        with open_archive(file, str(file), "is no converted graph", size) as archive:
+        with open_archive(file, str(file), "is not a converted graph", size) as archive:
             names = [name for name in archive.names if name != "header" and not (without and without in name)]
             (text,) = archive.read("header")
             header = parse_json(text.tobytes())

@@ -39,7 +39,7 @@ def read_communities(
                 _complain(lines, source.path, line)
             counts.append(np.array([len(text.split()) for text in rows], np.int64))
             if written == "labels" and not (counts[-1] == 2).all():
-                raise GraphFormatError("has lines that are no pair of a node and its community", source.path)
+                raise GraphFormatError("has lines that are not a pair of a node and its community", source.path)
             line += len(lines) - 1
     members = np.concatenate([*ids, np.zeros(0, np.int64)])
     if written == "labels":
@@ -53,5 +53,5 @@ def read_communities(
 def _complain(lines: list[bytes], path: str, before: int) -> None:
     for number, text in enumerate(lines, before + 1):
         if not text.startswith(b"#") and not all(word.isdigit() for word in text.rpartition(b";")[2].split()):
-            raise GraphFormatError(f"{quote(text)!r} is no list of nodes", path, number)
-    raise GraphFormatError("holds numbers that are no ids of nodes", path)
+            raise GraphFormatError(f"{quote(text)!r} is not a list of nodes", path, number)
+    raise GraphFormatError("holds numbers that are not ids of nodes", path)

@@ -84,9 +84,9 @@ def fetch_suitesparse(
     Returns a `Graph`, converted as by `load_graph`: directions joined by `symmetrize`, explicit zeros no edges,
     self-loops kept, repeated entries added.
 
-    Raises ParameterError with the three nearest names for an unknown one; DownloadError, with the address and the place
-    for a file brought by hand; IntegrityError for what came or was kept and is not what it should be;
-    ResourceLimitError; and what `load_graph` does.
+    Raises ParameterError for an unknown name, with the three nearest ones; DownloadError, with the address and the
+    place where a file that was fetched by hand belongs; IntegrityError if a downloaded or cached file is damaged;
+    ResourceLimitError; and what `load_graph` raises.
 
     Source: T. Davis and Y. Hu, "The University of Florida sparse matrix collection", ACM TOMS 38(1), 2011.
 

@@ -32,7 +32,7 @@ class Address:
             here, there = urlsplit(self.url), urlsplit(urljoin(self.url, location))
             host, port = there.hostname or "", there.port
         except ValueError:
-            raise DownloadError(f"{self.url} redirects to what is no address") from None
+            raise DownloadError(f"{self.url} redirects to what is not an address") from None
         shown = f"{there.scheme}://{host}" if there.scheme in ("http", "https") else f"a {there.scheme}: address"
         scheme = there.scheme
         if host in TRUSTED_HOSTS and scheme == "http" and here.scheme == "https":
@@ -63,7 +63,7 @@ def address_of(path: str, source: str, mirror: str | None = None) -> Address:
         host = port = None
     if not host or parts.scheme not in ("http", "https") or parts.query or parts.fragment:
         raise ParameterError(
-            "mirror is no address like https://host/folder; it stands for https://sparse.tamu.edu (which has "
+            "mirror is not an address like https://host/folder; it stands for https://sparse.tamu.edu (which has "
             "MM/GROUP/NAME.tar.gz) or https://snap.stanford.edu"
         )
     login = (unquote(parts.username), unquote(parts.password or "")) if parts.username else None

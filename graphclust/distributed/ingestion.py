@@ -124,7 +124,7 @@ def batches(file: str, table: Table):
     try:
         parts = parquet.ParquetFile(file)
     except (OSError, ArrowInvalid) as problem:
-        raise GraphFormatError(f"is no Parquet file that a worker can read: {problem}", file) from None
+        raise GraphFormatError(f"is not a Parquet file that a worker can read: {problem}", file) from None
     missing = [column for column in columns if column not in parts.schema_arrow.names]
     if missing:
         raise GraphFormatError(f"has columns {parts.schema_arrow.names}, expected {missing[0]!r} among them", file)
@@ -141,7 +141,7 @@ def batches(file: str, table: Table):
         if table.weight is not None:
             weights = _as_weights(batch.column(table.weight))
             if weights is None:
-                raise GraphValidationError(f"column {table.weight!r} of {file} holds what is no weight >= 0")
+                raise GraphValidationError(f"column {table.weight!r} of {file} holds what is not a weight >= 0")
         yield *ends, weights
 
 

@@ -112,7 +112,7 @@ def proposals_for(facts: dict[str, Any], reading: str = "") -> list[str]:
         "mesh": [
             f"graphclust partition {file} -k 8 -o parts.txt --to metis : equal parts with the smallest edge cut",
             f"graphclust partition {file} -k 8 --reordered B.mtx : their blocks on the diagonal",
-            f"graphclust communities {file} : clusters of whatever sizes, if it is no mesh",
+            f"graphclust communities {file} : clusters of whatever sizes, if it is not a mesh",
         ],
         "symmetric": [
             f"graphclust communities {file} : as many clusters as the usual modularity makes",

@@ -18,6 +18,7 @@ from graphclust.graph.matrices import (
     join_directions,
     plain,
     remark_on_duplicates,
+    remedy_for_signs,
     scipy_csr,
 )
 
@@ -121,7 +122,7 @@ def _refuse_bad_entries(blocks: np.ndarray, rows: Rows) -> None:
     for kind, complaint, remedy in (
         (csr_checks.OUT_OF_RANGE, "column out of range", f"expected columns in [0, {n})"),
         (csr_checks.NOT_FINITE, "non-finite weight", "expected finite weights >= 0; remove or replace these entries"),
-        (csr_checks.NEGATIVE, "negative weight", "expected weights >= 0; pass abs(G), or drop the negative entries"),
+        (csr_checks.NEGATIVE, "negative weight", f"expected weights >= 0; {remedy_for_signs()}"),
     ):
         if found[kind]:
             entry = examples[np.flatnonzero(counts[:, kind])[0], kind]

@@ -6,10 +6,11 @@ import numpy as np
 from scipy import sparse
 
 from graphclust.compiled.runtime.blocks import row_blocks, run_in_blocks
-from graphclust.errors import GraphValidationError, ParameterError, amount
+from graphclust.errors import GraphValidationError, ParameterError, amount, caller_takes
 
 MANY_ENTRIES = 2**31  # more than int32 counts
 SYMMETRY_TOLERANCE = 1e-8  # relative; rounding in a user's own symmetric formula, no more
+UNDIRECTED = "expected an undirected graph"
 ROUND_OFF = "differed by rounding"  # in the remark on entries that became their mean
 
 
@@ -197,6 +198,18 @@ def rounding(dtype: np.dtype) -> float:
     return max(SYMMETRY_TOLERANCE, 8.0 * float(np.finfo(dtype).eps)) if dtype.kind == "f" else SYMMETRY_TOLERANCE
 
 
+def remedy_for_directions() -> str:
+    """How to make a graph undirected, by an argument of the function that was called where it has one."""
+    call = 'symmetrize="sum"' if caller_takes("symmetrize") else 'as_graph(G, symmetrize="sum")'
+    return f'pass {call} to add up the weights of both directions, or "max" to keep the larger'
+
+
+def remedy_for_signs() -> str:
+    """What to do about negative weights, by an argument of the function that was called where it has one."""
+    call = "weight=None" if caller_takes("weight") else "as_graph(G, weight=None)"
+    return f"drop the negative entries if they repel, or pass {call} if the pattern alone counts"
+
+
 def join_directions(matrix: sparse.csr_array, rule: str | None, tolerance: float) -> tuple[sparse.csr_array, str]:
     """Join both directions of each edge by the rule; without one, only where they differ by rounding."""
     mirrored = matrix.T.tocsr()
@@ -215,7 +228,7 @@ def join_directions(matrix: sparse.csr_array, rule: str | None, tolerance: float
         raise GraphValidationError(
             f"G is not symmetric: A[{i}, {j}]={matrix[i, j]:.9g}, A[{j}, {i}]={matrix[j, i]:.9g} "
             f"(of {amount(gap.nnz // 2, 'pair that differs', 'pairs that differ')}); "
-            'expected an undirected graph; pass as_graph(G, symmetrize="sum"), or "max"'
+            f"{UNDIRECTED}; {remedy_for_directions()}"
         )
     mean = ((matrix + mirrored) * 0.5).tocsr()
     pairs = amount(gap.nnz // 2, "pair", "pairs")

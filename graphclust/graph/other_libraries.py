@@ -10,7 +10,7 @@ import numpy as np
 from scipy import sparse
 
 from graphclust.errors import GraphValidationError
-from graphclust.graph.matrices import as_float_weights
+from graphclust.graph.matrices import UNDIRECTED, as_float_weights, remedy_for_directions
 
 LIBRARIES = (
     "igraph", "pandas", "polars", "pyarrow", "duckdb", "networkit", "graph_tool", "graphblas", "sparse", "anndata",
@@ -29,10 +29,7 @@ def origin(G: Any) -> str:
 def from_igraph(G: Any, weight: str | None, symmetrize: str | None) -> Labeled:
     """The adjacency matrix of an igraph.Graph, parallel edges summed, and the vertices' names if those differ."""
     if G.is_directed() and symmetrize is None:
-        raise GraphValidationError(
-            "G is a directed igraph.Graph, expected an undirected graph; pass G.as_undirected(), or "
-            'as_graph(G, symmetrize="sum"), or "max"'
-        )
+        raise GraphValidationError(f"G is a directed igraph.Graph, {UNDIRECTED}; {remedy_for_directions()}")
     ends = np.array(G.get_edgelist(), dtype=np.int64).reshape(-1, 2).T
     matrix = _matrix_of(ends, _edge_weights(G, weight), G.vcount(), G.is_directed())
     return matrix, next(filter(_tell_apart, (G.vs[name] for name in NAMES if name in G.vs.attributes())), None)
@@ -60,10 +57,7 @@ def from_networkit(G: Any, weight: str | None, symmetrize: str | None) -> Labele
     if weight not in (None, "weight"):
         raise GraphValidationError(f"weight={weight!r}, expected 'weight' or None: a networkit.Graph holds one weight")
     if G.isDirected() and symmetrize is None:
-        raise GraphValidationError(
-            "G is a directed networkit.Graph, expected an undirected graph; pass networkit.graphtools.toUndirected(G), "
-            'or as_graph(G, symmetrize="sum"), or "max"'
-        )
+        raise GraphValidationError(f"G is a directed networkit.Graph, {UNDIRECTED}; {remedy_for_directions()}")
     nodes = np.fromiter(G.iterNodes(), np.int64, G.numberOfNodes())
     edges = np.array(list(G.iterEdgesWeights()), np.float64).reshape(-1, 3).T  # ids are below 2^53
     ends = np.searchsorted(nodes, edges[:2].astype(np.int64))
@@ -77,10 +71,7 @@ def from_graph_tool(G: Any, weight: str | None, symmetrize: str | None) -> Label
     weight : the name of an internal edge property map of numbers.
     """
     if G.is_directed() and symmetrize is None:
-        raise GraphValidationError(
-            "G is a directed graph_tool.Graph, expected an undirected graph; pass graph_tool.GraphView(G, "
-            'directed=False), or as_graph(G, symmetrize="sum"), or "max"'
-        )
+        raise GraphValidationError(f"G is a directed graph_tool.Graph, {UNDIRECTED}; {remedy_for_directions()}")
     known = {name for kind, name in G.properties if kind == "e"}
     if weight not in known | {None, "weight"}:
         raise GraphValidationError(

@@ -156,7 +156,7 @@ def _reword_for_cells(message: str, name: str) -> str:
     """The message on a graph G in the words of a caller who named a matrix of cells."""
     if "is not symmetric" in message and "distances" in name:
         cause, _, _ = message.partition("; expected")
-        return f"{name}{cause.removeprefix('G')}; distances are no weights: expected obsp='connectivities'"
+        return f"{name}{cause.removeprefix('G')}; distances are not weights: expected obsp='connectivities'"
     remedy = r"\bpass (as_graph|abs)\(G"
     return re.sub(remedy, rf"pass adjacency=\1({name}", re.sub(r"^G\b", lambda _: name, message))
 

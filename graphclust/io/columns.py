@@ -251,7 +251,7 @@ def _place(asked: Column, argument: str, names: list[str] | None, n_columns: int
         found = [column for column, name in enumerate(names) if name.strip() == asked.strip()]
         found = found or [column for column, name in enumerate(names) if plain_name(name) == plain_name(asked)]
     if len(found) != 1:
-        what = "names two columns" if found else "is no column"
+        what = "names two columns" if found else "is not a column"
         raise GraphValidationError(
             f"{path}: {argument}={asked!r} {what} of the table, expected one of {columns_found(names, n_columns)}"
         )

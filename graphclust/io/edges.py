@@ -220,7 +220,9 @@ def apply_policies(edges: Edges, counts: EdgeCounts, examples: np.ndarray, symme
             f"{pair(edges_to_csr.DUPLICATE)}, {'was' if counts.duplicates == 1 else 'were'} {what_became}"
         )
     if counts.zeros:
-        edges.repairs.append(amount(counts.zeros, "entry of weight 0 is no edge", "entries of weight 0 are no edges"))
+        edges.repairs.append(
+            amount(counts.zeros, "entry of weight 0 is not an edge", "entries of weight 0 are not edges")
+        )
 
 
 def check_memory(path: str, n_nodes: int, n_entries: int, weighted: bool, file_bytes: int, limit: int | None) -> None:

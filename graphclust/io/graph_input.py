@@ -22,12 +22,14 @@ from graphclust.graph.from_csr import graph_from_csr
 from graphclust.graph.matrices import (
     ROUND_OFF,
     SYMMETRY_TOLERANCE,
+    UNDIRECTED,
     all_ones,
     as_csr,
     as_float_weights,
     check_shape,
     join_directions,
     remark_on_isolated,
+    remedy_for_directions,
     rounding,
 )
 from graphclust.graph.networkx_rows import networkx_rows
@@ -98,15 +100,15 @@ def as_graph(G: GraphLike, *, weight: str | None = "weight", symmetrize: str | N
     if sparse.issparse(G):
         _refuse_name_of_weight(weight, "a matrix")
         matrix: Any = G
-        graph = _from_scipy(matrix, symmetrize, rounding(matrix.dtype))
-        graph = _without_weights(graph) if weight is None else graph
+        graph = _from_scipy(matrix.astype(bool) if weight is None else G, symmetrize, rounding(matrix.dtype))
     elif isinstance(G, np.ndarray):
         _refuse_name_of_weight(weight, "a matrix")
         if G.ndim != 2 or G.shape[0] != G.shape[1]:
             edges = "; edges as a list of tuples: [*map(tuple, G.tolist())]" if G.shape[1:] in ((2,), (3,)) else ""
             raise GraphValidationError(f"G has shape {G.shape}, expected a square adjacency matrix{edges}")
-        graph = _from_scipy(sparse.csr_array(as_float_weights(as_array(G, "G"))), symmetrize, rounding(G.dtype))
-        graph = _without_weights(graph) if weight is None else graph
+        dense = as_array(G, "G")
+        rows = sparse.csr_array(dense.astype(bool) if weight is None else as_float_weights(dense))
+        graph = _from_scipy(rows, symmetrize, rounding(G.dtype))
     elif hasattr(G, "is_directed") and hasattr(G, "adjacency"):
         graph = _from_networkx(G, weight, symmetrize)
     elif (library := origin(G)) in TABLES and _is_table(G):
@@ -253,10 +255,7 @@ def _from_scipy(matrix, symmetrize: str | None, tolerance: float, is_directed: b
 def _from_networkx(G: networkx.Graph, weight: str | None, symmetrize: str | None) -> Graph:
     """A graph from NetworkX's dicts, with the names of its nodes."""
     if G.is_directed() and symmetrize is None:
-        raise GraphValidationError(
-            f"G is a directed {type(G).__name__}, expected an undirected graph; pass G.to_undirected(), or "
-            'as_graph(G, symmetrize="sum"), or "max"'
-        )
+        raise GraphValidationError(f"G is a directed {type(G).__name__}, {UNDIRECTED}; {remedy_for_directions()}")
     if not len(G):
         raise GraphValidationError("G has 0 nodes, expected at least 1 node")
     _refuse_missing_names(list(G), "G.remove_nodes_from([...])")
@@ -328,8 +327,8 @@ def _refuse_impossible_weight(matrix: Any, nodes: Sequence[Hashable] | None, wei
         value = float(entries.data[place])
         fault = "negative" if value < 0.0 else "non-finite"
         raise GraphValidationError(
-            f"edge ({u!r}, {v!r}) has {value} as {weight!r}, {fault}, expected finite weights >= 0; change or remove "
-            "such edges, or pass weight=None to count each edge 1"
+            f"edge ({u!r}, {v!r}) has {value} as {weight!r}, {fault}, expected finite weights >= 0; drop such edges "
+            "if they repel, or pass weight=None to count each edge 1"
         )
 
 

@@ -118,8 +118,8 @@ def load_graph(
         "graphml", "gml", "gexf", "pajek" (.net), "node_link" (JSON of D3 and NetworkX), "adjacency_list" (of which only
         the name .adjlist tells), "npz" (of `scipy.sparse.save_npz`, or with indptr, indices and data alone), "parquet"
         (a table of edges), "mat" (a sparse matrix of MATLAB up to version 7). Lines of an edge list that start with #
-        or % are comments; but in a table of names with a header or a delimiter, `#name,other` is an edge, and what
-        remains in doubt is counted in `remarks`.
+        or % are comments, except in a table of names with a header or a delimiter: there `#name,other` is an edge.
+        `remarks` counts lines that may be either.
     symmetrize : what becomes of an edge that is listed in both directions: "max" keeps the larger weight, "sum" adds
         the two, equal ones too, None makes different ones an error. Where a format stores every edge at both ends, as
         METIS does, these are one direction.
@@ -290,7 +290,7 @@ def _load(path, format, symmetrize, weights, max_bytes, memory_limit, reading, p
     try:
         with progress.stage("reading"), open_source(path, max_bytes, reading.encoding) as source:
             if format == "npz":
-                raise GraphFormatError("is no archive of scipy.sparse.save_npz", source.path)
+                raise GraphFormatError("is not an archive of scipy.sparse.save_npz", source.path)
             recognized = format or recognize(source)
             check_format(recognized, reading, source)
             if not source.head():

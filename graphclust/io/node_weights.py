@@ -80,11 +80,11 @@ def _rows(path: str) -> Iterator[tuple[int, list[str]]]:
                 try:
                     words = split(text, separator)
                 except ValueError as problem:
-                    raise GraphFormatError(f"{quote(text.encode())!r} is no row ({problem})", path, line) from None
+                    raise GraphFormatError(f"{quote(text.encode())!r} is not a row ({problem})", path, line) from None
                 yield line, [word.strip() if separator else word.strip('"') for word in words]
 
 
 def _number(word: str, path: str, line: int) -> float:
     if not is_plain_number(word):
-        raise GraphFormatError(f"{word!r} is no number, expected the weight of a node", path, line)
+        raise GraphFormatError(f"{word!r} is not a number, expected the weight of a node", path, line)
     return float(word)

@@ -66,7 +66,7 @@ def recognize(source: Source) -> str:
         raise GraphFormatError("is an HTML page, not a graph; was the download refused?", source.path)
     if start.startswith((b"<", b"{", b"[", b"*")):
         raise GraphFormatError(
-            f"starts with {quote(text, 40)!r}, which is no known format; expected one of {', '.join(FORMATS)}",
+            f"starts with {quote(text, 40)!r}, which is not a known format; expected one of {', '.join(FORMATS)}",
             source.path,
         )
     refuse_other_formats(head, source.path)

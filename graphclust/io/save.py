@@ -134,7 +134,7 @@ def _names_lost(graph: Graph, format: str) -> list[str]:
         str if isinstance(node, str) else int if number else type(None)
         for number, node in zip(whole, graph.nodes, strict=True)
     }
-    return [] if kinds in ({int}, {str}) else ["names of nodes that are no text were written as text"]
+    return [] if kinds in ({int}, {str}) else ["names of nodes that are not text were written as text"]
 
 
 def format_of(path: str | os.PathLike, format: str | None = None) -> str:
@@ -288,7 +288,7 @@ def _metis(graph: Graph) -> Iterator[str]:
         if weights is not None and ((weights % 1).any() or weights.max() >= 2**53):
             remedy = "pass round_weights=1000, or another factor, to write round(1000 weight), at least 1"
             raise GraphValidationError(
-                f"G has {kind}weights that are no whole numbers below 2^53, which METIS files cannot hold; "
+                f"G has {kind}weights that are not whole numbers below 2^53, which METIS files cannot hold; "
                 + (remedy if not kind else "make them whole numbers")
             )
     kind = f" 0{int(graph.node_weights is not None)}{int(graph.weights is not None)}"

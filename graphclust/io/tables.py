@@ -171,7 +171,7 @@ def _place(table: Any, columns: list[Any], name: Hashable, argument: str) -> int
         return None if name is None else columns.index(name)
     indexed = name in getattr(getattr(table, "index", None), "names", ())
     raise GraphValidationError(
-        f"{argument}={name!r} is no column of the table, expected one of {', '.join(map(repr, columns[:20]))}"
+        f"{argument}={name!r} is not a column of the table, expected one of {', '.join(map(repr, columns[:20]))}"
         + ("; pass table.reset_index(), whose columns it is among" if indexed else "")
     )
 
@@ -255,7 +255,7 @@ def graph_from_list(rows: Collection[Any], weight: str | None, symmetrize: str |
             columns[weight] = [attributes.get(weight, 1.0) for attributes in given]
     elif odd := [row for row in listed if not _is_number(row[2])]:
         raise GraphValidationError(
-            f"the third entry of the edge {odd[0]!r} is no number, expected numbers in (u, v, weight), or (u, v)"
+            f"the third entry of the edge {odd[0]!r} is not a number, expected numbers in (u, v, weight), or (u, v)"
         )
     if weight not in (None, "weight") and weight not in columns:
         raise ParameterError(

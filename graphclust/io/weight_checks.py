@@ -6,6 +6,11 @@ import numpy as np
 
 from graphclust.errors import GraphValidationError
 
+FOR_SIGNS_IN_FILES = (
+    'drop edges that repel; where signs mean no such thing, pass weights="ignore" to count every entry as 1, or '
+    'weights="abs" for their sizes'
+)
+
 
 def refuse_impossible(
     weights: np.ndarray, where: str, in_file: bool = False, place: Callable[[int], str] = "entry {}".format
@@ -16,9 +21,7 @@ def refuse_impossible(
     """
     wrong = np.flatnonzero(~(np.isfinite(weights) & (weights >= 0.0)))
     if len(wrong):
-        remedy = (
-            ': pass weights="abs" for their sizes, or weights="ignore" to count every entry as 1' if in_file else ""
-        )
+        remedy = f": {FOR_SIGNS_IN_FILES}" if in_file else ""
         first = f"a weight is {weights[wrong[0]]} in {place(int(wrong[0]))}"
         others = f", the first of {len(wrong)} such weights" if len(wrong) > 1 else ""
         raise GraphValidationError(f"{where}: {first}{others}, expected finite weights >= 0{remedy}")

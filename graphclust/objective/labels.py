@@ -162,7 +162,7 @@ def _of_mapping(labels: Mapping[Hashable, Any], rows: dict[Hashable, int], name:
             raise GraphValidationError(f"{name} has no label for node {node!r}, expected one for each; -1 means none")
     if len(labels) > len(rows):
         stranger = next(node for node in labels if node not in rows)
-        raise GraphValidationError(f"{name} has a label for {stranger!r}, which is no node of the graph")
+        raise GraphValidationError(f"{name} has a label for {stranger!r}, which is not a node of the graph")
     return _as_array([labels[node] for node in rows], name)
 
 
@@ -173,7 +173,7 @@ def _of_communities(labels: Iterable[Iterable[Hashable]], rows: dict[Hashable, i
         for node in members:
             row = rows.get(node)
             if row is None:
-                raise GraphValidationError(f"{name}[{c}] holds {node!r}, which is no node of the graph")
+                raise GraphValidationError(f"{name}[{c}] holds {node!r}, which is not a node of the graph")
             if community[row] >= 0:
                 raise GraphValidationError(
                     f"node {node!r} is in {name}[{community[row]}] and in {name}[{c}], expected every node in one set"

@@ -1,4 +1,4 @@
-"""coreset_sc: a graph and k in, a clustering out."""
+"""coreset_sc: exactly k clusters, of the whole graph, through a coreset, or by the published method."""
 
 from __future__ import annotations
 
@@ -87,6 +87,9 @@ def coreset_sc(
 ) -> Clustering:
     """Cluster a graph into exactly k parts.
 
+    By default the whole graph is partitioned, without a coreset or eigenvectors. A coreset is used on graphs of more
+    than four million entries that have few triangles or are very dense; eigenvectors by method="paper" alone.
+
     G : networkx.Graph, SciPy sparse matrix or array, square ndarray, path of a graph file, or Graph; undirected,
         weights >= 0. See `as_graph` for `weight`, `symmetrize` and what is assumed or repaired.
     k : number of clusters, 1 <= k <= number of nodes. None takes what `cluster_path(...).suggest()` says, for the time
@@ -95,8 +98,8 @@ def coreset_sc(
     method : "auto" takes the best of the next two for the graph.
         "multilevel" partitions coarser and coarser quotient graphs, see `multilevel_partition`.
         "two-step" clusters a coreset whose nodes are linked by shared neighbors, labels all nodes from it and
-        improves the partition on the whole graph. "auto" takes it for graphs of more than four million entries that
-        have few triangles or are very dense, and when `coreset_size`, `oversampling` or `sampling` is given.
+        improves the partition on the whole graph. "auto" takes it for the graphs named above, and when `coreset_size`,
+        `oversampling` or `sampling` is given.
         "paper" is the published algorithm; how its spectral clustering rounds the coreset's eigenvectors is a choice of
         this package: rows of unit length, the coreset's weights, the best of ten starts of k-means. After the gate it
         reads only rows of sampled nodes, so that a graph from `open_store` is clustered without any pass over its
@@ -130,7 +133,8 @@ def coreset_sc(
     second_term, rounds : of the importance sampling, "seed_weight" and 1 by default, see `sampling_probabilities` and
         `construct_coreset`.
     embedding : of the coreset graph, "eigsh" (exact) or "power" (fast); "auto" (default) takes eigsh up to 64 clusters.
-    degrees : of the coreset graph, its "row_sums" (default), or the coreset "weights" that equal them in expectation.
+    degrees : D of the normalized coreset graph D^-1/2 A_H D^-1/2: the "row_sums" of A_H (default), as in the authors'
+        code, or the coreset's "weights", as Algorithm 3 prints. They are equal in expectation alone.
     min_size, max_size : > 0, what a cluster may hold, in nodes, or in what they weigh: no cluster is outside, and there
         are still exactly k. For "multilevel" only, which "auto" then takes.
     max_imbalance : >= 0, in the place of max_size: no cluster holds more than (1 + max_imbalance) times the average

@@ -171,7 +171,11 @@ class ClusterPath:
 
     @property
     def usual_resolution(self) -> float:
-        """The resolution that compares with chance: 1 for modularity, the mean weight of two nodes for Potts."""
+        """The resolution that compares with chance: 1 for modularity, V / n^2 for the constant Potts model.
+
+        V is twice the weight of the edges, n the number of nodes. The mean weight of two different nodes, by which
+        leidenalg's RBERVertexPartition counts, is V / (n (n - 1)).
+        """
         return OBJECTIVES[self.aim.definition.twin].unit_of_resolution(self._run.units)
 
     def resolution(self, k: int) -> float | None:

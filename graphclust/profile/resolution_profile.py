@@ -15,12 +15,12 @@ import numpy.typing as npt
 
 
 def best_ranges(inside: npt.NDArray[np.float64], squares: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-    """From which g >= 0 to which each line inside - g squares is the highest; float64, shape (n, 2).
+    """For each line inside - g squares the range of g >= 0 in which it is the highest; float64, shape (n, 2).
 
-    inside, squares : shape (n,), finite, n >= 1. Of lines that are equal to rounding the first counts.
+    inside, squares : shape (n,), finite, n >= 1. Of lines that are equal up to rounding the first counts.
 
-    The ranges that are not empty fill the half-line from 0 to infinity. A line that is the highest nowhere gets the
-    empty range (g, g) where those two of the others meet whose squares are next to its own: it comes nearest there.
+    The ranges that are not empty cover the half-line from 0 to infinity. A line that is nowhere the highest gets the
+    empty range (g, g) where it comes nearest: there the two highest lines meet whose squares are next to its own.
     """
     highest = upper_envelope(inside, squares)
     meet = np.diff(inside[highest]) / np.diff(squares[highest])

@@ -365,20 +365,20 @@ class Clustering:
         rng: Seed = None,
         progress: ProgressLike = None,
     ) -> Clustering:
-        """The clustering after edits of its graph, made from this one: what changed is worked on.
+        """The clustering after edits of its graph; only the clusters near the edits are worked on again.
 
-        added : edges (u, v) or (u, v, weight) that are not there; a node that is not there comes about. removed : edges
-            (u, v). reweighted : edges (u, v, weight) that are there. Lists of tuples or arrays of 2 or 3 columns; nodes
-            are meant by name. Without names they are meant by row, and new ones have the next rows: of 10 nodes the
-            first that comes about is 10.
-        removed_nodes : nodes to leave out with their edges; no edge of theirs may be added or reweighted.
-        rng, progress : as `communities` takes them; but Ctrl-C carries nothing, for the clustering before is there as
-            it was, and the same graph in another order of its nodes may come to other labels.
+        added : new edges (u, v) or (u, v, weight); a node that the graph does not have yet is created. removed : edges
+            (u, v) of the graph. reweighted : edges (u, v, weight) of the graph, with their new weights. All three are
+            lists of tuples or arrays of 2 or 3 columns, and name nodes as the graph does; in a graph without names a
+            node is its row, and new nodes get the next rows: in a graph of 10 nodes the first new node is 10.
+        removed_nodes : nodes to remove with their edges; no edge of theirs may be added or reweighted.
+        rng, progress : as `communities` takes them; an interruption by Ctrl-C leaves this clustering as it is and
+            carries no result. The same graph with its nodes in another order may get other labels.
 
-        Returns a `Clustering` with exactly k clusters where k was asked for, and else with as many as the resolution
-        makes. Bounds that were asked for hold; a new node counts 1 in them. Clusters keep their labels and `ids`; one
-        that is new has an id that none had. Where clusters are gone, those of the highest labels take the free ones.
-        `changes` says which were kept, have grown, ...
+        Returns a `Clustering`: with exactly k clusters if k was asked for, else with as many as the resolution makes.
+        Bounds on sizes still hold; a new node counts 1. Clusters keep their labels and `ids`, and a new cluster gets an
+        id that no cluster had before. If clusters disappear, those of the highest labels take the free labels.
+        `changes` tells which clusters were kept, grew, ...
 
         Raises EditError, which is a ParameterError, for a node or an edge that is not there, is there already or is
         named twice; ParameterError, GraphValidationError or TypeError for other edits that are not possible.

@@ -58,10 +58,10 @@ def write_labels(
     nodes : names of the nodes, strings or whole numbers; None takes those of the labels, or 0..n_nodes-1.
     overwrite : replace a file that is there. The new file appears whole or not at all.
 
-    Names are written as they are, so that `read_labels` gives them back, but for strings that are all whole numbers,
-    which a table gives back as numbers, and for numbers beside strings, or from 2^63 on where it is no .json file,
-    which become strings. A spreadsheet takes a name that begins with =, +, - or @ for a formula and runs it: of names
-    that others chose, import the column as text, or write .json.
+    `read_labels` gives the names back as they were, with two exceptions. If all names are strings of digits, a table
+    gives them back as numbers. Numbers beside strings, and in all but .json files numbers of 2^63 or more, come back as
+    strings. A spreadsheet runs a name that begins with =, +, - or @ as a formula: if others chose the names, import the
+    column as text, or write .json.
 
     Raises ParameterError for another ending; FileExistsError; GraphValidationError for names that the format cannot
     hold: other than strings or whole numbers, in a TSV file with a tab or a line break, in a CSV file with a carriage
@@ -212,7 +212,7 @@ def _read_list(path: str) -> np.ndarray:
             word = text.strip()
             if word and not (_WHOLE.fullmatch(word) and abs(int(word[:40])) < 2**63):
                 found = quote(word.encode())
-                raise GraphFormatError(f"{found!r} is no label, expected a whole number below 2^63", path, line)
+                raise GraphFormatError(f"{found!r} is not a label, expected a whole number below 2^63", path, line)
             if word:
                 labels.append(int(word))
     return np.array(labels, np.int64)

@@ -64,11 +64,11 @@ def labels_of_json(stored: Any) -> tuple[list[Any], np.ndarray]:
     if isinstance(stored, dict) and not {"nodes", "labels"} & stored.keys():
         stored = {"nodes": list(stored), "labels": list(stored.values())}
     if not isinstance(stored, dict) or not {"nodes", "labels"} <= stored.keys():
-        raise ValueError('it is no object with a label for each name, or with lists under "nodes" and "labels"')
+        raise ValueError('it is not an object with a label for each name, or with lists under "nodes" and "labels"')
     nodes, labels = stored["nodes"], stored["labels"]
     for key, found in (("nodes", nodes), ("labels", labels)):
         if not isinstance(found, list) or not all(type(item) in (str, int) for item in found):
-            raise ValueError(f"its {key} are no list of texts or whole numbers")
+            raise ValueError(f"its {key} are not a list of texts or whole numbers")
     if len({type(label) for label in labels}) > 1:
         raise ValueError("its labels mix names and whole numbers")
     return nodes, np.array(labels, dtype=np.str_ if labels and isinstance(labels[0], str) else np.int64)
@@ -140,7 +140,7 @@ def _comma_rows(path: str) -> Iterator[Row]:
                 number = row[1].strip()
                 yield n_comments + reader.line_num, row[0], number if _WHOLE.fullmatch(number) else row[1]
         except csv.Error as problem:
-            raise GraphFormatError(f"is no CSV: {problem}", path, n_comments + reader.line_num) from None
+            raise GraphFormatError(f"is not CSV: {problem}", path, n_comments + reader.line_num) from None
 
 
 def _chain(first: str, rest: Iterable[str]) -> Iterator[str]:

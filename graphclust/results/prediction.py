@@ -165,7 +165,7 @@ class ClusterModel:
             for node in neighbors:
                 place = self._places.get(node)
                 if place is None:
-                    raise GraphValidationError(f"rows[{name!r}] holds {node!r}, which is no node that was clustered")
+                    raise GraphValidationError(f"rows[{name!r}] holds {node!r}, which is not a node that was clustered")
                 new.append(row)
                 old.append(place)
                 weights.append(neighbors[node] if isinstance(neighbors, Mapping) else 1.0)

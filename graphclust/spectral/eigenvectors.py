@@ -283,7 +283,7 @@ def _check(operator, k: int, values: np.ndarray, vectors: np.ndarray) -> tuple[n
     residuals = operator @ top - top * values[:k]
     trusted = np.sqrt((residuals * residuals).sum(axis=0)) <= TRUSTED * max(1.0, np.abs(values).max())
     if not trusted.all():
-        raise _Failed("pairs came back that are no eigenpairs", int(trusted.sum()))
+        raise _Failed("pairs came back that are not eigenpairs", int(trusted.sum()))
     if np.abs(top.T @ top - np.identity(k)).max() > TRUSTED:
         raise _Failed("eigenvectors came back that are not orthonormal")
     return values, vectors

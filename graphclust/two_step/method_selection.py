@@ -14,9 +14,9 @@ from graphclust.engine.engine import BUDGET
 from graphclust.graph.container import Graph
 from graphclust.two_step.method import default_size, evenness
 
-LEFT_BY_JOINING = 1 / 3  # of the nodes, at most, are left by local moving: a larger coreset saves nothing
-LITTLE_IN_COMMON = 0.1  # of the entries of two neighbors' rows: joining these leaves nearly all entries
-VERY_DENSE = 200.0  # mean degree, in effective edges: the rows of a coreset reach every node
+LEFT_BY_JOINING = 1 / 3  # local moving leaves at most this share of the nodes; a coreset of more saves nothing
+LITTLE_IN_COMMON = 0.1  # if neighbors share less than this of their entries, joining them leaves nearly all entries
+VERY_DENSE = 200.0  # mean degree, in effective edges, from which the rows of a coreset reach every node
 PROBES = 2_000  # at LITTLE_IN_COMMON the standard error of the share is sqrt(0.1 * 0.9 / 2,000) = 0.007
 
 

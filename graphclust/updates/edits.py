@@ -336,7 +336,7 @@ def _as_edges(edges: Edges, argument: str, weighted: bool) -> tuple[Any, Any, np
         if weight.ndim != 1:
             raise ValueError(weight.shape)
     except (TypeError, ValueError, OverflowError):
-        raise TypeError(f"{argument} holds weights that are no numbers, expected finite numbers > 0") from None
+        raise TypeError(f"{argument} holds weights that are not numbers, expected finite numbers > 0") from None
     if not (np.isfinite(weight) & (weight > 0)).all():
         bad = weight[~(np.isfinite(weight) & (weight > 0))][0]
         raise ParameterError(

@@ -42,7 +42,7 @@ from graphclust.engine import resolution
 TOOLS = (DEFAULT, SMALLEST_CUT, METIS, LEIDEN_AT_K)
 MIXINGS = (0.2, 0.3, 0.4, 0.5, 0.6)
 N_NODES, OUTLIERS = 5_000, 0.05
-# Degrees inside and outside a block, from clear to barely detectable.
+# Specs of `planted`, from clear to barely detectable.
 BLOCKS = (
     "10x200:14:4", "10x200:10:8", "10x200:8:10", "10x200:7:12", "10x200:6:12", "30x100:12:4", "30x100:8:8",
     "30x100:7:10",

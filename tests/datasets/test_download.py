@@ -203,7 +203,7 @@ def test_d10_redirections(get, server, tmp_path):
     assert "a file: address" in refused(faults.redirect("file:///etc/passwd"))
     assert "a ftp: address" in refused(faults.redirect("ftp://127.0.0.1/x"))
     assert "another host" in refused(faults.redirect(server.address.replace("//", "//user:secret@") + PATH))
-    assert "no address" in refused(faults.redirect("http://[/"))
+    assert "not an address" in refused(faults.redirect("http://[/"))
     assert len(server.log) == 1
     server.files["/elsewhere"] = CONTENT
     get(faults.redirect("/elsewhere?x=1"))
@@ -344,7 +344,7 @@ def test_d21_a_proxy_with_a_password_is_not_shown(tmp_path, monkeypatch):
     "mirror", ["secret", "ftp://secret/", "http://", "http://h/?token=secret", "http://h:x/secret"]
 )
 def test_impossible_mirrors_are_named_without_secrets(mirror):
-    with pytest.raises(ParameterError, match="mirror is no address") as raised:
+    with pytest.raises(ParameterError, match="mirror is not an address") as raised:
         address_of("x", "suitesparse", mirror)
     assert "secret" not in str(raised.value)
 

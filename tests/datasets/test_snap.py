@@ -49,8 +49,8 @@ def test_snap_departments_and_categories_are_communities(server):
 def test_community_files_that_are_none(server):
     server.files[SNAP + ".ungraph.txt.gz"] = gzip.compress(EDGES.encode())
     for text, error, words in (
-        (b"1 2\n1 x\n", GraphFormatError, "line 2: '1 x' is no list of nodes"),
-        (b"9999999999999999999999\n", GraphFormatError, "no ids"),
+        (b"1 2\n1 x\n", GraphFormatError, "line 2: '1 x' is not a list of nodes"),
+        (b"9999999999999999999999\n", GraphFormatError, "not ids"),
     ):
         server.files[SNAP + ".all.dedup.cmty.txt.gz"] = gzip.compress(text)
         with pytest.raises(error, match=words):
@@ -61,7 +61,7 @@ def test_community_files_that_are_none(server):
         fetch_snap("com-Amazon", return_info=True)
     server.files["/data/email-Eu-core.txt.gz"] = gzip.compress(b"0 1\n")
     server.files["/data/email-Eu-core-department-labels.txt.gz"] = gzip.compress(b"0 7 1\n")
-    with pytest.raises(GraphFormatError, match="no pair"):
+    with pytest.raises(GraphFormatError, match="not a pair"):
         fetch_snap("email-Eu-core", return_info=True)
 
 

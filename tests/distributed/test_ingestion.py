@@ -56,7 +56,7 @@ def test_what_is_no_edge_list_is_named(client, tmp_path):
     with pytest.raises(GraphFormatError, match=r"good.parquet: has columns .*, expected 'from' among them"):
         ingest_parquet([good], target, client=client, source="from")
     (tmp_path / "text.parquet").write_text("0 1")
-    with pytest.raises(GraphFormatError, match=r"text.parquet: is no Parquet file"):
+    with pytest.raises(GraphFormatError, match=r"text.parquet: is not a Parquet file"):
         ingest_parquet([good, tmp_path / "text.parquet"], target, client=client)
     negative = write(tmp_path / "negative.parquet", source=np.array([0, -1]), target=np.array([1, 2]))
     with pytest.raises(GraphValidationError, match=r"'source' of .*negative.parquet holds other things"):
@@ -66,7 +66,7 @@ def test_what_is_no_edge_list_is_named(client, tmp_path):
     with pytest.raises(GraphValidationError, match=r"files is empty"):
         ingest_parquet([], target, client=client)
     infinite = write(tmp_path / "inf.parquet", source=np.array([0]), target=np.array([1]), w=np.array([np.inf]))
-    with pytest.raises(GraphValidationError, match=r"'w' of .* holds what is no weight"):
+    with pytest.raises(GraphValidationError, match=r"'w' of .* holds what is not a weight"):
         ingest_parquet([infinite], target, client=client, weight="w")
     empty = write(tmp_path / "empty.parquet", source=np.empty(0, np.int64), target=np.empty(0, np.int64))
     with pytest.raises(GraphValidationError, match=r"no file holds a row, .*empty.parquet .* or n_nodes=$"):
@@ -78,7 +78,7 @@ def test_what_is_no_edge_list_is_named(client, tmp_path):
         ingest_parquet([huge], target, client=client)
     for given in (["a", "b"], np.array([1, 2], "datetime64[s]")):
         other = write(tmp_path / "other.parquet", source=np.array([0, 1]), target=np.array([1, 2]), w=given)
-        with pytest.raises(GraphValidationError, match=r"'w' of .*other.parquet holds what is no weight"):
+        with pytest.raises(GraphValidationError, match=r"'w' of .*other.parquet holds what is not a weight"):
             ingest_parquet([other], target, client=client, weight="w")
     with pytest.raises(TypeError, match=r"files=.*good.parquet.* is one path, expected a list of them"):
         ingest_parquet(good, target, client=client)

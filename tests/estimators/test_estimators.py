@@ -385,9 +385,7 @@ def test_a_star_takes_what_can_be_had():
 def test_in_scikit_learns_own_examples_one_word_is_changed(name):
     """Scores no worse, in the mean over ten random states, but for two standard errors of the difference."""
     ours = graphclust
-    if (
-        name == "plot_mini_batch_kmeans"
-    ):  # the rate "sqrt" is noisy where batches are small
+    if name == "plot_mini_batch_kmeans":  # the rate "sqrt" is noisy where batches are small
         ours = SimpleNamespace(MiniBatchKMeans=partial(graphclust.MiniBatchKMeans, rate="count"))
     theirs, ours = ([EXAMPLES[name](whose, seed) for seed in range(10)] for whose in (sklearn.cluster, ours))
     for score in theirs[0]:

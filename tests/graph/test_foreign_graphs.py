@@ -192,8 +192,8 @@ def test_a_table_is_read_as_the_file_it_would_make(tmp_path, pandas, weights):
 @for_each(
     ("table", "options", "word"),
     [
-        ({"a": [1], "target": [2]}, {"source": "source", "target": "target"}, "source='source' is no column"),
-        ({"source": [1], "target": [2]}, {"weight": "w"}, "weight='w' is no column"),
+        ({"a": [1], "target": [2]}, {"source": "source", "target": "target"}, "source='source' is not a column"),
+        ({"source": [1], "target": [2]}, {"weight": "w"}, "weight='w' is not a column"),
         ({"source": [1, None], "target": [2, 3]}, {}, "1 row lacks an id, the first in row 1 of column 'source'"),
         ({"source": [1], "target": [2], "weight": ["x"]}, {}, "expected numbers; convert them"),
         ({"source": [1], "target": [2], "weight": [-1.0]}, {}, "column 'weight': a weight is -1"),

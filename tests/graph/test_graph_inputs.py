@@ -154,7 +154,7 @@ def test_lists_of_edges_are_graphs():
         ([{"id": 0, "to": 1}], r"no two of its columns .* graph_from_table\(table, source=...\) .*'id', 'to'"),
         ([(0, None)], r"1 end of an edge that names no node, the first None"),
         ([(0, 1, "x")], "expected numbers"),
-        ([("a", "b", 1), ("a", "likes", "b")], r"third entry of the edge \('a', 'likes', 'b'\) is no number"),
+        ([("a", "b", 1), ("a", "likes", "b")], r"third entry of the edge \('a', 'likes', 'b'\) is not a number"),
     ],
 )
 def test_a_list_that_is_no_list_of_edges_says_what_one_is(edges, words):
@@ -304,12 +304,32 @@ def test_a_function_says_what_edges_weigh(find):
 )
 def test_a_measure_of_a_directed_graph_can_be_had_as_the_error_says(measure):
     directed, labels = nx.DiGraph([(0, 1), (1, 2), (2, 0), (2, 3)]), [0, 0, 0, 1]
-    with pytest.raises(GraphValidationError, match=r'as_graph\(G, symmetrize="sum"\), or "max"'):
+    with pytest.raises(GraphValidationError, match=r'pass symmetrize="sum".* or "max"'):
         getattr(graphclust, measure)(directed, labels)
     with pytest.warns(GraphWarning, match="directed"):
         found = getattr(graphclust, measure)(directed, labels, symmetrize="max")
     expected = getattr(graphclust, measure)(directed.to_undirected(), labels)
     assert np.all(found == expected)
+
+
+@pytest.mark.filterwarnings("ignore:the graph was directed")
+def test_a_remedy_names_what_the_called_function_takes_and_works():
+    directed = sparse.csr_array([[0, 1, 0], [0, 0, 2], [3, 0, 0]])
+    signed = sparse.csr_array([[0, -1, 0], [-1, 0, 2], [0, 2, 0]])
+    for G, remedy, n_edges in ((directed, {"symmetrize": "sum"}, 3), (signed, {"weight": None}, 2)):
+        (argument,) = remedy
+        with pytest.raises(GraphValidationError, match=f"pass {argument}="):
+            graphclust.communities(G)
+        with pytest.raises(GraphValidationError, match=rf"pass as_graph\(G, {argument}="):
+            graphclust.graph_facts(G)
+        assert as_graph(G, **remedy).n_edges == n_edges
+
+
+@pytest.mark.parametrize("entry", [-1.0, np.nan, 2j])
+@pytest.mark.parametrize("form", [sparse.csr_array, sparse.coo_array, sparse.csc_matrix, np.array])
+def test_without_weights_a_matrix_is_its_pattern_whatever_its_entries(form, entry):
+    matrix = form(np.array([[0, entry, 0], [5, 0, 2], [0, 3, 0]]))
+    assert as_graph(matrix, weight=None).to_scipy().toarray().tolist() == [[0, 1, 0], [1, 0, 1], [0, 1, 0]]
 
 
 def test_an_error_of_a_file_names_the_function_that_takes_its_remedy(tmp_path):

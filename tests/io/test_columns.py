@@ -59,16 +59,16 @@ def test_a_fourth_column_of_times_is_left_out_and_the_third_is_the_weight(tmp_pa
 
 def test_a_column_that_is_not_there_is_an_error_that_lists_those_found(tmp_path):
     for options, words in (
-        ({"weight": "nonsense"}, "weight='nonsense' is no column of the table, .* 'source', 'target', 'count'"),
-        ({"source": "from", "target": "target"}, "source='from' is no column"),
-        ({"source": 0, "target": 4}, r"target=4 is no column .*\(places 0 to 3\)"),
+        ({"weight": "nonsense"}, "weight='nonsense' is not a column of the table, .* 'source', 'target', 'count'"),
+        ({"source": "from", "target": "target"}, "source='from' is not a column"),
+        ({"source": 0, "target": 4}, r"target=4 is not a column .*\(places 0 to 3\)"),
         ({"weight": "source"}, "two columns|twice|ends of an edge"),
     ):
         with pytest.raises((GraphValidationError, GraphFormatError), match=words):
             load(tmp_path, COUNTS, "t.csv", **options)
     with pytest.raises(GraphValidationError, match="names two columns"):
         load(tmp_path, "a,b,x,x\n1,2,3,4\n", weight="x")
-    with pytest.raises(GraphValidationError, match=r"weight='w' is no column .* places 0 to 1, .*header=True"):
+    with pytest.raises(GraphValidationError, match=r"weight='w' is not a column .* places 0 to 1, .*header=True"):
         load(tmp_path, "1 2\n2 3\n", weight="w")
 
 
@@ -101,7 +101,7 @@ def test_a_weight_is_read_where_it_is_asked_for_and_else_named_as_left_out(tmp_p
     path = tmp_path / "t.csv"
     with pytest.warns(GraphWarning, match="columns not used: kind"):
         assert as_graph(path, weight="count").weights.tolist() == [10, 10, 1, 1]
-    with pytest.raises(GraphValidationError, match="weight='nonsense' is no column"):
+    with pytest.raises(GraphValidationError, match="weight='nonsense' is not a column"):
         as_graph(path, weight="nonsense")
     assert load(tmp_path, COUNTS.replace("count", "weights"), "t.csv")[1].weights is not None
 
@@ -370,7 +370,7 @@ def test_columns_on_the_command_line(capsys, tmp_path):
         graph = load_graph(tmp_path / output)
         assert list(graph.nodes) == ["ann", "bob", "cyd"] and graph.weights.tolist() == [2.5, 2.5, 1, 1]
     assert cli.main(["info", str(tmp_path / "t.csv"), "--weight", "nonsense"]) != 0
-    assert "--weight nonsense is no column" in capsys.readouterr().err
+    assert "--weight nonsense is not a column" in capsys.readouterr().err
     assert cli.main(["info", "karate", "--weight", "x"]) != 0
     assert "--weight x names a column" in capsys.readouterr().err
 

@@ -65,7 +65,7 @@ def test_loops_stay_and_zeros_are_no_edges(tmp_path):
     dense, graph, info = load(tmp_path, BANNER + "3 3 4\n1 1 2\n1 2 0\n2 3 4\n3 2 4\n")
     assert dense.tolist() == [[2, 0, 0], [0, 0, 4], [0, 4, 0]]
     assert graph.loops.tolist() == [2, 0, 0] and info.counts.zeros == 1 and info.counts.loops == 1
-    assert any("1 entry of weight 0 is no edge" in remark for remark in info.remarks)
+    assert any("1 entry of weight 0 is not an edge" in remark for remark in info.remarks)
 
 
 def test_weights_as_they_are_absolute_or_ignored(tmp_path):

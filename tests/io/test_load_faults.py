@@ -170,8 +170,8 @@ REFUSED = [
     ("L42 truncated bzip2", "a.txt.bz2", bz2.compress(b"1 2\n" * 99999)[:-20], FORMAT, ["truncated or corrupt bzip2"]),
     ("L41 fmt 011 ncon 2", "a.graph", b"2 1 011 2\n7 8 2 5\n7 8 1 5\n", VALIDATION, ["2 weights", "constraint=0"]),
     ("no ring in METIS", "a.txt", b"4 4\n2 4\n1 3\n2 3\n1 3\n", FORMAT, ["4 4, may count", "header=False"]),
-    ("quote without an end", "a.csv", b'a,b\nc,"d\ne,f\n', FORMAT, ["line 2", "no row of a table"]),
-    ("quote without an end first", "a.csv", b'a,"b\nc,d\n', FORMAT, ["line 1", "no row of a table"]),
+    ("quote without an end", "a.csv", b'a,b\nc,"d\ne,f\n', FORMAT, ["line 2", "not a row of a table"]),
+    ("quote without an end first", "a.csv", b'a,"b\nc,d\n', FORMAT, ["line 1", "not a row of a table"]),
     ("weights beyond degrees", "a.txt", b"1 2 1e300\n", VALIDATION, ["degree overflow"]),
     ("garbage after gzip", "a.txt.gz", gzip.compress(b"1 2\n") + b"garbage", FORMAT, ["truncated or corrupt gzip"]),
     ("Fortran's exponent", "a.mtx", BANNER + b"2 2 1\n1 2 1.0D+00\n", FORMAT, ["line 3", "1.0D+00"]),
@@ -198,7 +198,7 @@ REFUSED = [
     ("GML that is none", "a.gml", b"graph [\n node [ id 1 ]\n edge [ source 1 target 9 ]\n]", FORMAT, ["gml"]),
     ("GML too deep", "a.gml", b"graph [ " + b"a [ " * 50_000 + b"] " * 50_000 + b"]", FORMAT, ["gml"]),
     ("JSON", "a.json", b'{"nodes": []}', FORMAT, ["no known format"]),
-    ("Pajek that is none", "a.net", b"*Vertices 3\n*Edges\n1 4\n", FORMAT, ["'4' is no vertex"]),
+    ("Pajek that is none", "a.net", b"*Vertices 3\n*Edges\n1 4\n", FORMAT, ["'4' is not a vertex"]),
 ]  # fmt: skip
 ENTITIES = b"""<?xml version="1.0"?><!DOCTYPE x [<!ENTITY a "aaaaaaaaaa">%s]><graphml><graph><node id="&k;"/></graph></graphml>"""
 LAUGHS = ENTITIES % b"".join(b'<!ENTITY %c "%s">' % (98 + i, b"&%c;" % (97 + i) * 10) for i in range(10))

@@ -107,7 +107,7 @@ def test_pajek_files_of_networkx_come_back(load):
 @for_each(
     "content, line, message",
     [
-        ("*Vertices 2\n*Edges\n1 3\n", 3, "'3' is no vertex, expected a number from 1 to 2"),
+        ("*Vertices 2\n*Edges\n1 3\n", 3, "'3' is not a vertex, expected a number from 1 to 2"),
         ("*Vertices 2\n*Edges\n1\n", 3, "expected the numbers of two vertices"),
         ("*Vertices 2\n*Lines\n1 2\n", 2, "unknown part"),
         ("*Vertices 2\n*Matrix\n0 1 1\n", 3, "a row of 3 numbers, expected 2"),
@@ -144,7 +144,7 @@ def test_links_of_d3_count_nodes_and_call_weights_values(load):
     [
         ({"links": [{"source": 1}]}, r"links\[0\] has no source or no target"),
         ({"links": [{"source": [1], "target": 2}]}, r"links\[0\] names \[1\], expected an id"),
-        ({"links": 3}, "'links' is no list of objects"),
+        ({"links": 3}, "'links' is not a list of objects"),
         ({"nodes": [{"id": 1}, {"name": "x"}], "links": []}, "1 of its nodes have no 'id'"),
         ({"nodes": [{"id": 1}, {"id": "1"}], "links": []}, "differ in their types alone"),
     ],
@@ -223,10 +223,10 @@ def test_what_a_file_is_may_stand_behind_what_is_long(load):
 
 
 def test_damaged_json_is_refused_with_its_line(load):
-    with pytest.raises(GraphFormatError, match="is no JSON") as caught:
+    with pytest.raises(GraphFormatError, match="is not JSON") as caught:
         load("a.json", '{"nodes": [],\n "links": [,]}')
     assert caught.value.line == 2
-    with pytest.raises(GraphFormatError, match="is no JSON"):
+    with pytest.raises(GraphFormatError, match="is not JSON"):
         load("a.json", '{"links": ' + "[" * 100_000)
 
 
@@ -299,14 +299,14 @@ def test_a_parquet_table_is_read_by_the_names_of_its_columns(parquet):
     assert weights_of(graph) == {frozenset((1, 2)): 1, frozenset((2, 3)): 4}
     with pytest.raises(GraphValidationError, match="load"):
         load_graph(path, source="x", target=2, weight="load")
-    with pytest.raises(GraphValidationError, match=r"a\.parquet: target='w' is no column"):
+    with pytest.raises(GraphValidationError, match=r"a\.parquet: target='w' is not a column"):
         load_graph(path, source="x", target="w")
 
 
 def test_a_damaged_parquet_file_is_refused(tmp_path):
     pytest.importorskip("pyarrow", reason="pyarrow is not installed")
     (tmp_path / "a.parquet").write_bytes(b"PAR1 and no more")
-    with pytest.raises(GraphFormatError, match="is no Parquet file"):
+    with pytest.raises(GraphFormatError, match="is not a Parquet file"):
         load_graph(tmp_path / "a.parquet")
 
 
@@ -377,9 +377,7 @@ def test_signed_and_complex_matrices_name_what_makes_them_graphs(load):
         "complex.mtx": values.format("complex general", "4\n2 1 0 -2\n3 2 .6 .8\n1 2 2 0\n2 3 1 0\n"),
     }  # fmt: skip
     for name, content in files.items():
-        with pytest.raises(
-            GraphValidationError, match=r'pass weights="abs" .* weights="ignore" to count every entry as 1'
-        ):
+        with pytest.raises(GraphValidationError, match=r'(?s)weights="(abs|ignore)".* or weights="(ignore|abs)"'):
             load(name, content)
         assert load(name, content, weights="abs")[0].degrees.tolist() == [2, 3, 1], name
         assert load(name, content, weights="ignore")[0].degrees.tolist() == [1, 2, 1], name

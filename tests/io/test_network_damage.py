@@ -72,9 +72,9 @@ DAMAGED = [
     ("gml", gml("source 1 target 2 weight &#55296;"), "'weight' is '?'"),
     ("gml", "Version 1", "holds no graph"),
     ("graphml", gexf(ABC, AB), "begins with the element <gexf>, expected <graphml>"),
-    ("gexf", "<gexf><a></gexf>", "is no well-formed XML (mismatched tag)"),
-    ("gexf", "<gexf/><gexf/>", "is no well-formed XML (junk after document element)"),
-    ("graphml", graphml('<node id="&eacute;"/>'), "is no well-formed XML (undefined entity)"),
+    ("gexf", "<gexf><a></gexf>", "is not well-formed XML (mismatched tag)"),
+    ("gexf", "<gexf/><gexf/>", "is not well-formed XML (junk after document element)"),
+    ("graphml", graphml('<node id="&eacute;"/>'), "is not well-formed XML (undefined entity)"),
 ]  # fmt: skip
 
 

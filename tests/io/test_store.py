@@ -117,7 +117,7 @@ def test_nothing_is_overwritten_unless_asked_for(store, tmp_path):
     with pytest.raises(FileExistsError, match="overwrite=True"):
         save_store(store, nx.path_graph(3))
     (tmp_path / "folder").mkdir()
-    with pytest.raises(FileExistsError, match="is no store"):
+    with pytest.raises(FileExistsError, match="is not a store"):
         save_store(tmp_path / "folder", nx.path_graph(3), overwrite=True)
     with pytest.raises(FileNotFoundError, match="no folder"):
         save_store(tmp_path / "none" / "g", nx.path_graph(3))
@@ -181,7 +181,7 @@ class Canary:
 
 DAMAGES = {
     "no header": (lambda store: os.remove(f"{store}/header.json"), "has no header.json"),
-    "half a header": (cut("header.json"), "is no JSON text"),
+    "half a header": (cut("header.json"), "is not JSON text"),
     "a header of something else": (in_header("format", "zarr"), 'no "format"'),
     "another version": (in_header("version", 2), "version is 2, expected 1"),
     "nodes as text": (in_header("n_nodes", "41"), "n_nodes is '41', expected a whole number"),

@@ -310,7 +310,7 @@ def test_a_folder_of_parts_that_others_have_made_or_can_fill_is_refused(tmp_path
     (elsewhere / "precious").write_text("")
     partial = tmp_path / "g.partial"
     partial.symlink_to(elsewhere)
-    with pytest.raises(ParameterError, match="is no folder"):
+    with pytest.raises(ParameterError, match="is not a folder"):
         convert_to_store(tmp_path / "g.txt", tmp_path / "g")
     partial.unlink()
     partial.mkdir()

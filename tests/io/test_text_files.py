@@ -56,7 +56,7 @@ def test_quotes_of_other_columns_are_passed_over(tmp_path):
     with pytest.raises(GraphFormatError, match="does not hold two node ids"):
         load(tmp_path, '1,2\n"1",2\n', "q.csv")
     assert load(tmp_path, text.replace("20,10", "020,10"), "q.csv")[1].nodes == ["30", "10", "020"]
-    with pytest.raises(GraphFormatError, match="the id 'x' is no whole number"):
+    with pytest.raises(GraphFormatError, match="the id 'x' is not a whole number"):
         load(tmp_path, text.replace("20,10", "x,10"), "q.csv")
 
 
@@ -312,7 +312,7 @@ def test_metis_weights_of_nodes_come_back_as_they_were_written(tmp_path, weighs_
     assert graph.node_weights.tolist() == [3, 1, 2, 9] and (graph.weights is not None) == weighs_edges
     save_graph(tmp_path / "h.graph", graph)
     assert (tmp_path / "h.graph").read_text() == text
-    with pytest.raises(GraphValidationError, match="node weights that are no whole numbers"):
+    with pytest.raises(GraphValidationError, match="node weights that are not whole numbers"):
         save_graph(tmp_path / "i.graph", dataclasses.replace(graph, node_weights=np.full(4, 0.5)))
 
 
@@ -378,7 +378,7 @@ def test_a_first_line_of_one_word_above_a_marked_word_is_no_edge(tmp_path):
 @pytest.mark.parametrize("word", ["1_0", "\u0663"])
 def test_what_only_python_takes_for_a_number_is_none_in_a_file(tmp_path, word):
     """1_0, which is 10 to Python, and a digit of another script."""
-    with pytest.raises(GraphFormatError, match=r"line 2.*is no number"):
+    with pytest.raises(GraphFormatError, match=r"line 2.*is not a number"):
         (tmp_path / "weights").write_text(f"1\n{word}\n")
         read_node_weights(tmp_path / "weights", as_graph(nx.path_graph(2)))
     gml = f"graph [ node [ id 0 ] node [ id 1 ] edge [ source 0 target 1 weight {word} ] ]"

@@ -159,12 +159,12 @@ def test_a_series_is_read_by_its_index():
 @for_each(
     ("labels", "error", "words"),
     [
-        ({**BY_NAME, "z": 0}, GraphValidationError, "labels has a label for 'z', which is no node of the graph"),
+        ({**BY_NAME, "z": 0}, GraphValidationError, "labels has a label for 'z', which is not a node of the graph"),
         ({"a": 0, "b": 1}, GraphValidationError, "labels has no label for node 'c'"),
         ([{"a", "b"}, {"b", "c", "d", "e", "f"}], GraphValidationError, r"node 'b' is in labels\[0\] and in .*1\]"),
         ([["a", "b", "a"], ["c", "d", "e", "f"]], GraphValidationError, r"node 'a' is in labels\[0\] and in .*0\]"),
         ([{"a", "b"}, {"c", "d", "e"}], GraphValidationError, "node 'f' is in no set of labels"),
-        ([{"a", "b", 3}, {"c", "d", "e", "f"}], GraphValidationError, r"labels\[0\] holds 3, which is no node"),
+        ([{"a", "b", 3}, {"c", "d", "e", "f"}], GraphValidationError, r"labels\[0\] holds 3, which is not a node"),
         (PLACES[:5], GraphValidationError, r"labels has shape \(5,\), expected one label per node: \(6,\)"),
         ("ababab", GraphValidationError, "shape"),
         ([], GraphValidationError, r"shape \(0,\)"),

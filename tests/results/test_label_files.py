@@ -85,7 +85,7 @@ def test_labels_that_cannot_be_written_or_read(tmp_path):
 def test_a_line_of_metis_that_is_no_whole_number_is_named(tmp_path, word):
     """Python's int() reads 1_0 as 10, and digits of every script."""
     (tmp_path / "l.part").write_text(f"\ufeff0\n{word}\n", encoding="utf-8")
-    with pytest.raises(GraphFormatError, match=r"line 2.* is no label, expected a whole number below 2\^63"):
+    with pytest.raises(GraphFormatError, match=r"line 2.* is not a label, expected a whole number below 2\^63"):
         read_labels(tmp_path / "l.part")
 
 
@@ -139,7 +139,7 @@ def test_a_graph_file_with_labels(tmp_path, kind):
 def test_csv_that_holds_no_labels(tmp_path):
     for text, word in (
         ("node,label\na,1\nb\n", "line 3: .*1 column, expected two"),
-        ('a,1\n"b,2\n', "no CSV"),
+        ('a,1\n"b,2\n', "not CSV"),
         ("a,x\n", "'x'"),
     ):
         (tmp_path / "x.csv").write_text(text)

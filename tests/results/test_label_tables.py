@@ -54,8 +54,8 @@ def test_labels_of_other_programs_are_read(tmp_path, name, text, labels):
         ("l.csv", "# one\nnode,label\na,1\nb\n", "line 4: .*1 column, expected two: a node and a label"),
         ("l.csv", "a,x\n", "line 1: holds one row, 'a' and 'x'"),
         ("l.json", '{"nodes": ["a", "b"], "labels": ["x", 1]}', "mix names and whole numbers"),
-        ("l.json", '{"nodes": ["a"], "labels": [1.5]}', "its labels are no list"),
-        ("l.json", "[0, 1, 1]", "it is no object with a label for each name"),
+        ("l.json", '{"nodes": ["a"], "labels": [1.5]}', "its labels are not a list"),
+        ("l.json", "[0, 1, 1]", "it is not an object with a label for each name"),
     ],
 )
 def test_what_holds_no_labels_says_where(tmp_path, name, text, words):

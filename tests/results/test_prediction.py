@@ -96,7 +96,7 @@ def test_names_of_nodes_are_the_callers():
     graph = nx.relabel_nodes(nx.barbell_graph(4, 0), dict(enumerate("abcdefgh")))
     found = coreset_sc(graph, 2, rng=0)
     assert found.predict({"new": {"e", "f"}, 7: ["a"]}).tolist() == [found.labels[4], found.labels[0]]
-    with pytest.raises(GraphValidationError, match=r"rows\['new'\] holds 'z', which is no node"):
+    with pytest.raises(GraphValidationError, match=r"rows\['new'\] holds 'z', which is not a node"):
         found.predict({"new": ["a", "z"]})
 
 

@@ -130,7 +130,7 @@ def test_what_cannot_be_edited_is_refused():
         largest.update(removed=[(0, 1)])
     with pytest.raises(TypeError, match=r"removed_nodes='12' is a str, expected a list of nodes, as \['12'\]"):
         found.update(removed_nodes="12")
-    with pytest.raises(TypeError, match="added holds weights that are no numbers"):
+    with pytest.raises(TypeError, match="added holds weights that are not numbers"):
         found.update(added=[(0, 2, "heavy")])
 
 

@@ -71,10 +71,11 @@ def report_page(
     hierarchy : as the function `hierarchy` gives, for a section with its levels as an icicle.
     command : that made the labels, as it was typed, for the section that says how.
 
-    It shows each cluster's size, conductance, nearest cluster and nodes of highest degree, its members with a search
-    over them and a table of all labels to keep, the adjacency matrix ordered by cluster, the quotient graph, facts of
-    the graph, what was assumed, and how it was made; light or dark as the reader has it, on a phone as well. Of more
-    than 200 clusters the largest are in the table; of graphs of more than 20,000 nodes each cluster's first members.
+    It shows each cluster's size, the share of its links that leave, its nearest cluster and nodes of highest degree,
+    its members with a search over them and a table of all labels to keep, the adjacency matrix ordered by cluster, the
+    quotient graph, facts of the graph, what was assumed, and how it was made; light or dark as the reader has it, on a
+    phone as well. Of more than 200 clusters the largest are in the table; of graphs of more than 20,000 nodes each
+    cluster's first members.
 
     Raises TypeError for no Clustering, no ClusterPath or no Hierarchy, GraphValidationError for a certainty of another
     clustering, or a path or hierarchy of another graph.
@@ -167,12 +168,15 @@ def _other_numbers(clustering: Clustering, path: ClusterPath | None) -> list[tup
 
 
 def _key_figures(clustering: Clustering) -> list[tuple[str, str]]:
+    """The numbers that are shown large; clusters of a single node are counted by themselves."""
     share = clustering.sizes.max() / clustering.graph.n_nodes
+    n_single = int(np.count_nonzero(clustering.sizes == 1))
+    singles = [("clusters of a single node", f"{n_single:,}")] if n_single else []
     return [
-        ("clusters", f"{clustering.n_clusters:,}"),
-        ("modularity", f"{clustering.modularity:.4f}"),
-        ("normalized cut a cluster", f"{clustering.normalized_cut / clustering.n_clusters:.4f}"),
+        ("clusters", f"{clustering.n_clusters - n_single:,}"),
+        *singles,
         ("largest cluster", f"{share:.1%} of the nodes"),
-        ("median conductance", f"{np.median(clustering.conductance):.4f}"),
+        ("links inside clusters", f"{figures.share_inside(clustering):.1%}"),
         ("well-connected", f"{clustering.n_well_connected:,} of {clustering.n_clusters:,}"),
+        ("modularity", f"{clustering.modularity:.4f}"),
     ]

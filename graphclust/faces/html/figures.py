@@ -9,6 +9,7 @@ import numpy.typing as npt
 
 from graphclust.errors import amount
 from graphclust.faces.html.png import as_data_uri
+from graphclust.faces.html.tables import share_leaving
 from graphclust.faces.plots.links import places, strongest_links
 from graphclust.faces.plots.raster import block_raster
 from graphclust.results.clustering import Clustering
@@ -23,7 +24,7 @@ def adjacency(clustering: Clustering) -> str:
     """The adjacency matrix ordered by cluster."""
     raster = block_raster(clustering, SQUARES)
     nodes = amount(len(raster.order), "node")
-    inside = 1.0 - float(_weight_leaving(clustering).sum()) / (clustering.graph.total_volume or 1.0)
+    inside = share_inside(clustering)
     alt = f"Adjacency matrix of {nodes}, ordered by cluster; {inside:.0%} of the edge weight lies within clusters"
     caption = (
         "A row and a column for each node, the largest cluster first and in each cluster the nodes of high degree "
@@ -54,7 +55,7 @@ def quotient(clustering: Clustering) -> str:
     """The quotient graph."""
     links = strongest_links(clustering)
     xy = MARGIN + places(links) * (SIDE - 2 * MARGIN)
-    volume = clustering.volume[links.clusters]
+    volume, leaving = clustering.volume[links.clusters], share_leaving(clustering)
     radius = np.maximum(LARGEST * np.sqrt(volume / volume.max()), SMALLEST)
     share = links.weight / np.minimum(volume[links.pairs[:, 0]], volume[links.pairs[:, 1]])
     widths = 0.5 + 6.0 * share / max(float(share.max(initial=0.0)), 1e-300)
@@ -66,15 +67,16 @@ def quotient(clustering: Clustering) -> str:
     ]
     disks = [
         f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{r:.1f}"><title>cluster {c}: '
-        f"{amount(int(clustering.sizes[c]), 'node')}, conductance {clustering.conductance[c]:.3f}</title></circle>"
+        f"{amount(int(clustering.sizes[c]), 'node')}, {leaving[c]:.1%} of its links leave</title></circle>"
         f'<text x="{x:.1f}" y="{y:.1f}">{c}</text>'
         for (x, y), r, c in zip(xy.tolist(), radius.tolist(), links.clusters.tolist(), strict=True)
     ]
     hidden = clustering.n_clusters - len(links.clusters)
     alt = f"Quotient graph of {amount(len(links.clusters), 'cluster')} and {amount(len(lines), 'link')} between them"
     caption = (
-        "Each disk is a cluster, its area the cluster's volume. Of each cluster the three links are drawn that exceed "
-        "most what chance would put there; a line is the wider, the more of the smaller cluster's volume it carries."
+        "Each disk is a cluster, its area the weight of the cluster's links. Of each cluster the three connections are "
+        "drawn that exceed most what chance would put there; a line is the wider, the larger its share of the smaller "
+        "cluster's links."
     )
     if hidden:
         caption += f" {amount(hidden, 'smaller cluster is', 'smaller clusters are')} not shown."
@@ -85,7 +87,6 @@ def quotient(clustering: Clustering) -> str:
     )
 
 
-def _weight_leaving(clustering: Clustering) -> npt.NDArray[np.float64]:
-    """The weight that leaves each cluster."""
-    volume = clustering.volume
-    return clustering.conductance * np.minimum(volume, volume.sum() - volume)
+def share_inside(clustering: Clustering) -> float:
+    """The share of the link weight that lies within clusters."""
+    return 1.0 - float((share_leaving(clustering) * clustering.volume).sum()) / (clustering.graph.total_volume or 1.0)

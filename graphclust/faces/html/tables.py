@@ -7,6 +7,7 @@ from html import escape
 from typing import TYPE_CHECKING
 
 import numpy as np
+import numpy.typing as npt
 
 from graphclust.errors import amount
 from graphclust.faces.describe import facts_in_words, graph_facts
@@ -50,35 +51,28 @@ def clusters(clustering: Clustering, certainty: Certainty | None = None) -> str:
     """A row for each cluster, the largest first; certainty : of its nodes and clusters, where it is known."""
     n_shown = min(clustering.n_clusters, MOST_ROWS)
     nearest, members = nearest_clusters(clustering), leading_nodes(clustering, n_shown)
-    rows, sure = [], _certainty_columns(clustering, certainty)
+    rows, sure, leaving = [], _certainty_columns(clustering, certainty), share_leaving(clustering).tolist()
     for c in range(n_shown):
-        conductance = float(clustering.conductance[c])
         rows.append([
             str(c),
             f"{clustering.sizes[c]:,}",
             f"{clustering.sizes[c] / clustering.graph.n_nodes:.1%}",
-            f"{conductance:.3f}{bar(conductance)}",
+            f"{leaving[c]:.1%}{bar(leaving[c])}",
             *(column[c] for column in sure.values()),
             "none" if nearest[c] < 0 else str(nearest[c]),
             ", ".join(escape(_shorten(str(name))) for name in members[c]),
-            f"{clustering.volume[c]:,.6g}",
+            _plain(float(clustering.volume[c])),
             f"{clustering.min_cuts[c]:,.6g}",
         ])  # fmt: skip
     head = [
-        "cluster",
-        "nodes",
-        "share",
-        "conductance",
-        *sure,
-        "nearest",
-        "nodes of highest degree",
-        "volume",
-        "minimum cut",
-    ]
+        "cluster", "nodes", "share", "links that leave", *sure, "nearest", "nodes of most links", "links in all",
+        "fewest links to cut",
+    ]  # fmt: skip
     text = (
-        "<p>Conductance is the share of a cluster's weight that leaves it: 0 is a part of its own, 1 no cluster. The "
-        "nearest cluster is the one whose links with it exceed chance most. The minimum cut is the fewest edges that "
-        "part a cluster: above log10 of its nodes it is well-connected.</p>"
+        "<p>Links that leave lead to other clusters: at 0 % a cluster is a part of its own, near 100 % it is none. "
+        "Links count by their weights, those inside a cluster from both ends. The nearest cluster is the one "
+        "with which a cluster has most links beyond chance. The fewest links to cut part a cluster in two: above log10 "
+        "of its nodes it is well-connected.</p>"
     )
     if "stability" in sure:
         text += (
@@ -91,7 +85,19 @@ def clusters(clustering: Clustering, certainty: Certainty | None = None) -> str:
     more = ""
     if len(hidden):
         more = f"<p>{len(hidden):,} more clusters, of {hidden.min():,} to {hidden.max():,} nodes, are not listed.</p>"
-    return text + table(head, rows, "The clusters", words=(head.index("nodes of highest degree"),)) + more
+    return text + table(head, rows, "The clusters", words=(head.index("nodes of most links"),)) + more
+
+
+def share_leaving(clustering: Clustering) -> npt.NDArray[np.float64]:
+    """Of each cluster the share of its link weight that leads to others, shape (n_clusters,); 0 where it has none."""
+    volume = clustering.volume
+    cut = clustering.conductance * np.minimum(volume, volume.sum() - volume)
+    return np.divide(cut, volume, out=np.zeros(len(volume)), where=volume > 0.0)
+
+
+def _plain(number: float) -> str:
+    """A number as people write it, without exponents where it is neither huge nor tiny."""
+    return f"{number:,.0f}" if 1000.0 <= number < 1e15 else f"{number:.4g}"
 
 
 def _certainty_columns(clustering: Clustering, certainty: Certainty | None) -> dict[str, list[str]]:

@@ -180,7 +180,7 @@ def _explain(block: memoryview, code: int, position: int, header: Header, path: 
         number_lines.TOO_MANY: f"more lines than the {header.n_nodes} nodes of the header",
         number_lines.TOO_FEW: f"numbers are missing; expected {header.n_leading} and then neighbors"
         + (", each with a weight" if header.weighted else ""),
-        number_lines.BAD_WEIGHT: "an edge weight is no whole number above 0",
-        number_lines.BAD_NODE: f"a neighbor is no number from 1 to {header.n_nodes}, or the node itself (a self-loop)",
+        number_lines.BAD_WEIGHT: "an edge weight is not a whole number above 0",
+        number_lines.BAD_NODE: f"a neighbor is not in 1 to {header.n_nodes}, or is the node itself (a self-loop)",
     }
     raise GraphFormatError(f"{text!r}: {expected[code]}", path, line)

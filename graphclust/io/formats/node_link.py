@@ -29,14 +29,14 @@ def read_node_link(content: bytes, listing: NetworkListing, check: Callable[[int
     try:
         data = json.loads(content)
     except json.JSONDecodeError as problem:
-        raise GraphFormatError(f"is no JSON: {problem.msg}", listing.path, problem.lineno) from None
+        raise GraphFormatError(f"is not JSON: {problem.msg}", listing.path, problem.lineno) from None
     except (UnicodeDecodeError, RecursionError, ValueError) as problem:
-        raise GraphFormatError(f"is no JSON: {str(problem)[:80]}", listing.path) from None
+        raise GraphFormatError(f"is not JSON: {str(problem)[:80]}", listing.path) from None
     data = data.get("elements", data) if isinstance(data, dict) else data
     key = next((name for name in ("links", "edges") if isinstance(data, dict) and name in data), None)
     if key is None:
         raise GraphFormatError(
-            'is JSON without "links" or "edges", which is no known format; expected a graph as networkx.node_link_data',
+            'is JSON without "links" or "edges", no known format; expected a graph as networkx.node_link_data',
             listing.path,
         )
     nodes = _dicts(data.get("nodes", []), "nodes", listing.path)
@@ -58,7 +58,7 @@ def read_node_link(content: bytes, listing: NetworkListing, check: Callable[[int
 def _dicts(values: Any, name: str, path: str) -> list[dict[str, Any]]:
     """The objects of a list, each with what its nested objects hold."""
     if not isinstance(values, list) or not all(isinstance(value, dict) for value in values):
-        raise GraphFormatError(f"{name!r} is no list of objects", path)
+        raise GraphFormatError(f"{name!r} is not a list of objects", path)
     nested = [[value[name] for name in _NESTED if isinstance(value.get(name), dict)] for value in values]
     return [
         {key: one for part in (*parts, value) for key, one in part.items()}

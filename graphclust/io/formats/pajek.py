@@ -131,7 +131,7 @@ class _Pajek:
             if not is_number or self.n_vertices or not (is_listed or self.n_vertices is None):
                 found = quote(word.encode(), 40)
                 last = self.n_vertices or "their number"
-                raise self._error(f"{found!r} is no vertex, expected a number from 1 to {last}", number)
+                raise self._error(f"{found!r} is not a vertex, expected a number from 1 to {last}", number)
             self.listing.add_node(word)
         return word
 

@@ -71,7 +71,7 @@ def read_suitesparse(
                 elif details and (found := _COMPANION.fullmatch(member.name)) and member.size <= MOST_COMPANION_BYTES:
                     companions[found[2]] = content.read()
     except (tarfile.TarError, EOFError, UnicodeError) as problem:
-        raise GraphFormatError(f"is no whole tar archive ({problem}); get the file again", source.path) from None
+        raise GraphFormatError(f"is not a whole tar archive ({problem}); get the file again", source.path) from None
     if edges is None:
         listed = ", ".join(seen[:10]) + (" ..." if len(seen) > 10 else "")
         raise GraphFormatError(f"has no member Name/Name.mtx, but {listed or 'nothing'}", source.path)

@@ -46,7 +46,7 @@ def classic_graph(name: str) -> tuple[Graph, np.ndarray | None]:
     (Graph(34 nodes, 78 edges, unweighted), array([17, 17]))
     """
     if name not in NAMES:
-        raise ParameterError(f"name={name!r} is no classic graph, expected one of {', '.join(NAMES)}")
+        raise ParameterError(f"name={name!r} is not a classic graph, expected one of {', '.join(NAMES)}")
     network = _generators()[name]()
     attribute = {"karate": "club", "davis": "bipartite"}.get(name)
     labels = None

@@ -51,14 +51,14 @@ class _ParquetTable:
         from pyarrow import parquet
 
         self._path, self._read, self._columns = path, parquet.read_table, dict[str, Any]()
-        with name_failures(path, "is no Parquet file"):
+        with name_failures(path, "is not a Parquet file"):
             n_rows = parquet.read_metadata(path).num_rows
             self.columns = parquet.read_schema(path).names
         check_memory(path, 1, n_rows, True, os.path.getsize(path), memory_limit)
 
     def __getitem__(self, name: str) -> Any:
         if name not in self._columns:
-            with name_failures(self._path, "is no Parquet file"):
+            with name_failures(self._path, "is not a Parquet file"):
                 self._columns[name] = self._read(self._path, columns=[name])[name]
         return self._columns[name]
 

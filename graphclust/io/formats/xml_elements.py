@@ -81,7 +81,7 @@ class XmlElements:
             cut = problem.code in (_CODES[expat.errors.XML_ERROR_NO_ELEMENTS], _CODES[_UNCLOSED])
             line = problem.lineno + self._n_lines_before
             hint = "; it ends too early, get the file again" if cut else ""
-            raise GraphFormatError(f"is no well-formed XML ({cause}){hint}", self.path, line) from None
+            raise GraphFormatError(f"is not well-formed XML ({cause}){hint}", self.path, line) from None
         except (LookupError, ValueError) as problem:
             if isinstance(problem, GraphClustError):
                 raise

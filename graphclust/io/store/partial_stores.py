@@ -70,7 +70,7 @@ def _check_own(folder: str) -> None:
     facts = os.lstat(folder)
     links = [entry.path for entry in os.scandir(folder) if entry.is_symlink()] if stat.S_ISDIR(facts.st_mode) else []
     if not stat.S_ISDIR(facts.st_mode):
-        what = "is no folder"
+        what = "is not a folder"
     elif hasattr(os, "geteuid") and facts.st_uid != os.geteuid():
         what = "belongs to another user"
     elif hasattr(os, "geteuid") and facts.st_mode & 0o022:

@@ -56,7 +56,7 @@ def check_store_target(path: str | os.PathLike, overwrite: bool) -> str:
     check_length(name)
     take_back(name)
     if os.path.lexists(name) and not os.path.isfile(os.path.join(name, HEADER)):
-        raise FileExistsError(f"{said} exists already and is no store; choose another name")
+        raise FileExistsError(f"{said} exists already and is not a store; choose another name")
     if os.path.lexists(name) and not overwrite:
         raise FileExistsError(f"{said} exists already and was left as it is; choose another name, or overwrite=True")
     return name
@@ -190,9 +190,9 @@ def read_header(folder: str) -> dict[str, Any]:
         with open(path, encoding="utf-8") as file:
             header = parse_json(file.read(LONGEST_HEADER))
     except FileNotFoundError:
-        raise GraphFormatError(f"has no {HEADER}: it is no store, or one that was not finished", folder) from None
+        raise GraphFormatError(f"has no {HEADER}: it is not a store, or one that was not finished", folder) from None
     except ValueError as problem:
-        raise GraphFormatError(f"is no JSON text ({problem}); write the store again", path) from None
+        raise GraphFormatError(f"is not JSON text ({problem}); write the store again", path) from None
     if not isinstance(header, dict) or header.get("format") != FORMAT:
         raise GraphFormatError(f'holds no "format": "{FORMAT}", expected the header of a store', path)
     if header.get("version") != VERSION:
@@ -258,7 +258,7 @@ def read_names(folder: str, n_nodes: int) -> list[str]:
     except FileNotFoundError:
         raise GraphFormatError("is missing; write the store again", path) from None
     except ValueError as problem:
-        raise GraphFormatError(f"is no JSON text ({problem}); write the store again", path) from None
+        raise GraphFormatError(f"is not JSON text ({problem}); write the store again", path) from None
     if not isinstance(names, list) or len(names) != n_nodes or not all(isinstance(name, str) for name in names):
         raise GraphFormatError(f"does not hold {n_nodes} names, one for each node", path)
     return names

@@ -18,7 +18,7 @@ def read_adjacency_list(content: bytes, listing: NetworkListing, check: Callable
     try:
         lines = content.decode("utf-8").split("\n")
     except UnicodeDecodeError as problem:
-        raise GraphFormatError(f"is no UTF-8 text: {problem.reason} at byte {problem.start}", listing.path) from None
+        raise GraphFormatError(f"is not UTF-8 text: {problem.reason} at byte {problem.start}", listing.path) from None
     seen: set[tuple[str, str]] = set()
     for number, line in enumerate(lines, 1):
         if number % _CHECKED == 0:

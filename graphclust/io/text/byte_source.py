@@ -139,7 +139,7 @@ class Source:
             found = read(what)
         except _BROKEN as problem:
             if isinstance(problem, UnicodeDecodeError):
-                raise GraphFormatError(f"is no text in {self.encoding}: {problem.reason}", self.path) from None
+                raise GraphFormatError(f"is not text in {self.encoding}: {problem.reason}", self.path) from None
             if self.compression is None:
                 raise
             raise GraphFormatError(

@@ -282,7 +282,7 @@ class _TextReader:
         """Raise for a quote that does not end, for missing ids, and for weights with two decimal marks."""
         if self.begun:
             raise GraphFormatError(
-                f"{quote(self.begun[0])!r} is no row of a table (a quote does not end)", path, self.start
+                f"{quote(self.begun[0])!r} is not a row of a table (a quote does not end)", path, self.start
             )
         if self.n_missing and self.reading.missing == "error":
             raise GraphValidationError(
@@ -334,7 +334,7 @@ class _TextReader:
             self.begun, self.n_quotes = [row], row.count(b'"')
             return None
         except ValueError as problem:
-            raise GraphFormatError(f"{quote(row)!r} is no row of a table ({problem})", path, self.start) from None
+            raise GraphFormatError(f"{quote(row)!r} is not a row of a table ({problem})", path, self.start) from None
         if len(fields) != self.layout.n_columns:
             raise GraphFormatError(
                 f"{quote(row)!r} has {len(fields)} columns, expected {self.layout.n_columns} as in the first line",
@@ -387,7 +387,7 @@ class _TextReader:
                 raise ReadAgain(replace(self.reading, text_ids=True, quoted=False))
             if not (name.isascii() and name.isdigit()) or int(name) >= 2**63 or _is_padded(name):
                 raise GraphFormatError(
-                    f"the id {name[:80]!r} is no whole number from 0 to 2^63 - 1 as in the first edge; for ids that "
+                    f"the id {name[:80]!r} is not a whole number from 0 to 2^63 - 1 as in the first edge; for ids that "
                     "are names pass format='csv'",
                     path,
                 )

@@ -119,7 +119,7 @@ def _rows_of(head: bytes, delimiter: str | None, path: str) -> Iterator[Row]:
 
 
 def _no_row(text: bytes, problem: object, path: str, line: int) -> GraphFormatError:
-    return GraphFormatError(f"{quote(text)!r} is no row of a table ({problem})", path, line)
+    return GraphFormatError(f"{quote(text)!r} is not a row of a table ({problem})", path, line)
 
 
 def _first_text(head: bytes) -> str:

@@ -5,6 +5,7 @@ from collections.abc import Callable
 import numpy as np
 
 from graphclust.errors import GraphValidationError, amount, escape_controls
+from graphclust.io.weight_checks import FOR_SIGNS_IN_FILES
 
 NEWLINE = 10
 PIECE = 1 << 19  # bytes that one call of a compiled loop reads
@@ -57,7 +58,7 @@ class NegativeOrInfinite:
         """Raise if there was any."""
         remedies = {
             "non-finite": 'remove these entries, or pass weights="ignore" to count every entry as 1',
-            "negative": 'pass weights="abs" for their sizes, or weights="ignore" to count every entry as 1',
+            "negative": FOR_SIGNS_IN_FILES,
         }
         for kind, remedy in remedies.items():
             if self._counts[kind]:

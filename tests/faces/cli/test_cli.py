@@ -201,7 +201,7 @@ def test_advice_is_in_the_words_of_the_shell(capsys, edges, tmp_path):
 @pytest.mark.parametrize(
     ("name", "text", "options", "words"),
     [
-        ("g.txt", "1 2 -1\n2 3 1\n", [], ["pass --weights abs for", "or --weights ignore to"]),
+        ("g.txt", "1 2 -1\n2 3 1\n", [], ["pass --weights ignore to", "or --weights abs for"]),
         ("g.csv", "a,b,1\nb,c,2\n", [], ["pass --weights file if it is, --weights ignore if it is not"]),
         ("g.txt", "1 2 3 4 5\n1 2\n", [], ["--format metis", "as in --source 0, --target 1"]),
         ("g.txt", "1 2\na b\n", [], ["pass --format csv"]),

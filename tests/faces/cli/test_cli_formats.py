@@ -153,7 +153,7 @@ def test_stores_that_cannot_be_made(capsys, tmp_path, monkeypatch, piped):
         ("karate", "-"): "a store is a folder, which standard output cannot hold; name one, or choose another --to",
         ("k", "k", "--force"): "output k is the input file, which is never overwritten",
         ("karate", "k"): "exists already and was left as it is; choose another name, or --force\n",
-        ("karate", "g.txt", "--force"): "exists already and is no store",
+        ("karate", "g.txt", "--force"): "exists already and is not a store",
         ("karate", "no/k"): "there is no folder",
     }.items():
         code, out, err = said(capsys, "convert", *arguments, "--to", "store")

@@ -148,19 +148,12 @@ def test_every_part_is_there_and_can_be_found_by_its_heading(page):
 
 def test_the_table_holds_the_figures_of_the_clusters(clustering, page):
     head, *rows = Parsed(page).tables[0]
-    columns = [
-        "cluster",
-        "nodes",
-        "share",
-        "conductance",
-        "nearest",
-        "nodes of highest degree",
-        "volume",
-        "minimum cut",
-    ]
-    assert head == columns and [float(row[7]) for row in rows] == clustering.min_cuts.tolist()
+    columns = ["cluster", "nodes", "share", "links that leave", "nearest", "nodes of most links", "links in all"]
+    assert head == [*columns, "fewest links to cut"]
+    assert [float(row[7]) for row in rows] == clustering.min_cuts.tolist()
     assert [int(row[1]) for row in rows] == clustering.sizes.tolist()
-    assert [float(row[3]) for row in rows] == clustering.conductance.round(3).tolist()
+    leaving = [graphclust.edge_cut(clustering.graph, clustering.labels == c) for c in range(6)] / clustering.volume
+    assert [row[3] for row in rows] == [f"{share:.1%}" for share in leaving]
     assert [int(row[4]) for row in rows] == nearest_clusters(clustering).tolist()
     assert [float(row[6].replace(",", "")) for row in rows] == pytest.approx(clustering.volume)
     by_degree = np.argsort(-clustering.graph.degrees, kind="stable")
@@ -168,7 +161,22 @@ def test_the_table_holds_the_figures_of_the_clusters(clustering, page):
         names = [str(clustering.nodes[node]) for node in by_degree if clustering.labels[node] == c][:4]
         assert row[5] == ", ".join(name if len(name) < 40 else name[:39] + "…" for name in names)
     text = " ".join(Parsed(page).texts["dd"])
-    assert f"{clustering.modularity:.4f}" in text and f"{clustering.normalized_cut / 6:.4f}" in text
+    assert (
+        f"{clustering.modularity:.4f}" in text
+        and f"{1 - clustering.edge_cut * 2 / clustering.graph.total_volume:.1%}" in text
+    )
+
+
+def test_large_weights_and_single_nodes_are_said_in_plain_words():
+    graph = nx.disjoint_union_all([nx.complete_graph(5), nx.complete_graph(5), nx.empty_graph(3)])
+    nx.set_edge_attributes(graph, 123456.0, "weight")
+    with pytest.warns(graphclust.GraphWarning):
+        page = graphclust.report_page(graphclust.communities(graph, rng=0))
+    parsed = Parsed(page)
+    assert parsed.tables[0][1][-2] == "2,469,120" and "e+0" not in "".join(parsed.texts["td"])
+    assert list(zip(parsed.texts["dt"], parsed.texts["dd"], strict=True))[:2] == [
+        ("clusters", "2"), ("clusters of a single node", "3"),
+    ]  # fmt: skip
 
 
 def test_remarks_settings_and_stages_are_said(clustering, page):
@@ -192,11 +200,11 @@ def full_page(clustering):
 def test_stability_and_undecided_nodes_are_in_the_table(clustering, full_page):
     _, sure, page = full_page
     head, *rows = Parsed(page).tables[0]
-    assert head[3:7] == ["conductance", "stability", "undecided", "nearest"]
+    assert head[3:7] == ["links that leave", "stability", "undecided", "nearest"]
     assert [float(row[4]) for row in rows] == sure.stability.round(2).tolist()
     assert [int(row[5]) for row in rows] == [int(sure.undecided[clustering.labels == c].sum()) for c in range(6)]
     without = graphclust.report_page(clustering, certainty=clustering.certainty())
-    assert Parsed(without).tables[0][0][3:6] == ["conductance", "undecided", "nearest"]
+    assert Parsed(without).tables[0][0][3:6] == ["links that leave", "undecided", "nearest"]
     other = graphclust.coreset_sc(clustering.graph, 3, rng=0)
     with pytest.raises(graphclust.GraphValidationError, match=r"certainty is of \(77, 6\) nodes and clusters"):
         graphclust.report_page(other, certainty=sure)
