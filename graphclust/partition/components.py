@@ -22,7 +22,7 @@ from graphclust.compiled.graphs.objective import PLAIN, Objective
 from graphclust.engine.contraction import contract
 from graphclust.engine.engine import v_cycle
 from graphclust.engine.levels import run_on
-from graphclust.errors import GraphWarning, amount, warn_caller
+from graphclust.errors import amount
 from graphclust.graph.container import Graph
 from graphclust.objective.objective import weigh
 from graphclust.progress import Progress
@@ -74,14 +74,6 @@ def nodes_to_partition(
             f"{amount(n_components - n_taken, 'component')} of {amount(n_aside, 'node')} put aside, in no cluster "
             f'(label -1); components="all" searches all'
         )
-        n_found = int(np.count_nonzero(searched))
-        if components == "large" and not k_is_open and n_found < graph.n_nodes / 2:
-            remark = (
-                f"most nodes, {graph.n_nodes - n_found:,} of {graph.n_nodes:,}, are in no cluster (label -1): there "
-                f"are more separate groups than k = {k}; communities(G) keeps each of them"
-            )
-            remarks.insert(0, remark)
-            warn_caller(remark, GraphWarning)
     if n_taken > k:
         remarks.append(f"k = {k} lies below the {n_taken} components that take part: some of them are united")
     return searched

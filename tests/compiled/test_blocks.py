@@ -11,7 +11,6 @@ import time
 
 import numpy as np
 import pytest
-from cases import for_each
 
 from graphclust.compiled.runtime import blocks
 from graphclust.compiled.runtime.blocks import entry_blocks, row_blocks, run_in_blocks
@@ -31,14 +30,14 @@ def count_rows(first, last, block, seen):
     seen[first:last] += 1
 
 
-@for_each(("n_rows", "rows"), [(0, 5), (1, 5), (5, 5), (6, 5), (23, 5), (65_537, 65_536)])
+@pytest.mark.parametrize(("n_rows", "rows"), [(0, 5), (1, 5), (5, 5), (6, 5), (23, 5), (65_537, 65_536)])
 def test_row_blocks_cover_every_row_once(n_rows, rows):
     boundaries = row_blocks(n_rows, rows)
     assert boundaries[0] == 0 and boundaries[-1] == n_rows
     assert (np.diff(boundaries) <= rows).all() and (np.diff(boundaries[:-1]) == rows).all()
 
 
-@for_each("degrees", [[0], [0, 0, 0], [3], [5, 0, 100, 0, 0, 7, 1, 1, 1], [1000], [2] * 500])
+@pytest.mark.parametrize("degrees", [[0], [0, 0, 0], [3], [5, 0, 100, 0, 0, 7, 1, 1, 1], [1000], [2] * 500])
 def test_entry_blocks_bound_the_entries_but_for_one_long_row(degrees):
     indptr = np.concatenate([[0], np.cumsum(degrees)])
     boundaries = entry_blocks(indptr, 10)
@@ -76,8 +75,8 @@ def test_partial_sums_are_the_same_on_any_number_of_threads(threads):
     assert sums[0] == sums[1] == sums[2]
 
 
-@for_each("n_threads", [1, 2])
-@for_each("error", [ValueError("no"), KeyboardInterrupt(), MemoryError()])
+@pytest.mark.parametrize("n_threads", [1, 2])
+@pytest.mark.parametrize("error", [ValueError("no"), KeyboardInterrupt(), MemoryError()])
 def test_an_error_ends_the_work_and_reaches_the_caller(threads, n_threads, error):
     threads(n_threads)
     visited = []

@@ -1,7 +1,6 @@
 """Limits of memory and of processors: of control groups, as their files tell them, and of the environment."""
 
 import pytest
-from cases import for_each
 
 from graphclust import limit_threads
 from graphclust.compiled.runtime.blocks import most_threads, n_threads
@@ -89,7 +88,7 @@ def environment(monkeypatch):
     default_threads.cache_clear()
 
 
-@for_each(
+@pytest.mark.parametrize(
     ("ours", "usual", "n"),
     [(None, "3", 3), (None, "3,2", 3), (None, "64", 8), (None, "all", 8), ("5", "3", 5), ("64", None, 8), ("", "2", 2)],
 )

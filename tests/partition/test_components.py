@@ -115,14 +115,6 @@ def test_equal_components_in_fewer_clusters_are_united_and_a_remark_says_so(k):
     assert not any("lies below" in remark for remark in coreset_sc(graph, 6, rng=1).remarks)
 
 
-def test_most_nodes_aside_are_told_first_with_the_function_that_keeps_them():
-    groups = nx.disjoint_union_all([nx.complete_graph(size) for size in (9, 9, *[4] * 20)])
-    with pytest.warns(GraphWarning, match=r"most nodes, 80 of 98, .* k = 2; communities\(G\)"):
-        found = coreset_sc(groups, 2, rng=0)
-    assert found.remarks[0].startswith("most nodes") and found.n_aside == 80
-    assert communities(groups, rng=0).n_clusters == 22
-
-
 def test_a_giant_and_many_crumbs_is_clustered_as_the_giant_alone():
     crumbs = [nx.path_graph(2 + s % 4) for s in range(30)]
     found = coreset_sc(nx.disjoint_union_all([planted(), *crumbs]), 4, rng=0)

@@ -5,7 +5,6 @@ import sys
 import networkx as nx
 import numpy as np
 import pytest
-from cases import for_each
 from scipy import sparse
 
 import graphclust
@@ -38,8 +37,8 @@ def closed():
     plt.close("all")
 
 
-@for_each("size", [1, 7, 100, 512])
-@for_each("make", [lambda: CLUSTERING, with_isolated])
+@pytest.mark.parametrize("size", [1, 7, 100, 512])
+@pytest.mark.parametrize("make", [lambda: CLUSTERING, with_isolated])
 def test_the_raster_counts_every_entry_where_it_lies(make, size):
     clustering = make()
     graph, labels = clustering.graph, clustering.labels
@@ -258,7 +257,7 @@ PICTURES = {
 }  # fmt: skip
 
 
-@for_each("name", PICTURES)
+@pytest.mark.parametrize("name", PICTURES)
 def test_every_picture_is_drawn_on_the_axes_that_are_given(name):
     _, (one, other) = plt.subplots(1, 2)
     assert PICTURES[name](CLUSTERING, ax=other) is other
