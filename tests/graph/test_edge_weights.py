@@ -28,7 +28,7 @@ def kernel_block(kernel):
 
 
 READERS = {
-    "well_connected": lambda G, **w: graphclust.well_connected(G, LABELS, cut_weight=True, **w).labels,
+    "well_connected": lambda G, **w: graphclust.well_connected(G, LABELS, **w).modularity,
     "cluster_volumes": lambda G, **w: graphclust.cluster_volumes(G, LABELS, **w),
     "normalized_cut": lambda G, **w: graphclust.normalized_cut(G, LABELS, **w),
     "edge_cut": lambda G, **w: graphclust.edge_cut(G, LABELS, **w),
