@@ -26,11 +26,12 @@ __all__ = ["estimate_memory"]
 # on their way into the tree 8, components and labels 8 each, four masks. Afterwards, while the coreset is linked or
 # nodes move, fewer.
 TO_SAMPLE, AFTERWARDS = 76, 60
-# Bytes a node of the levels of a graph with clusters, two V-cycles at a time: 170 to 560 were measured on planted
-# partitions, LFR graphs and grids of 30,000 to a million nodes; up to 2,000 on random graphs, which have none.
-LEVELS = 350
+# Bytes a node and an entry of the levels of a graph with clusters, and more of a node the fewer links it has: levels of
+# sparse graphs shrink less. Fitted to 12 calls on planted partitions of 30,000 to a million nodes, within 1.6 of each;
+# random graphs, which have no clusters, take up to five times as much.
+OF_LEVELS, OF_SPARSE_LEVELS, LEVEL_ENTRY = 100, 1700, 6
 # A graph put in another order: hashes, places, degrees and loops of a node; copies of an entry, or one with a weight.
-TO_ORDER, ORDERED, ORDERED_WITH_WEIGHTS = 40, 23, 52
+TO_ORDER, ORDERED, ORDERED_WITH_WEIGHTS = 40, 7, 36
 LINK, COPIES = 12, 2  # an entry of a weighted graph, and how many of a coarser graph there are at a time
 ROWS = 2  # copies of the coreset's rows: by coreset node, and by neighbor
 OBJECTS = 1 << 17  # bytes of Python's objects and of arrays that do not grow with the graph
@@ -89,7 +90,9 @@ def bytes_for_graph(graph: Graph, k: int, method: str, coreset_size: int | None)
 
 def _bytes_of_levels(n_nodes: int, n_entries: int, weighted: bool) -> int:
     """Bytes of the multilevel method."""
-    return _bytes_to_order(n_nodes, n_entries, weighted) + LEVELS * n_nodes + OBJECTS
+    sparse_levels = OF_SPARSE_LEVELS * n_nodes * n_nodes // max(n_entries, n_nodes)
+    levels = OF_LEVELS * n_nodes + sparse_levels + LEVEL_ENTRY * n_entries
+    return _bytes_to_order(n_nodes, n_entries, weighted) + levels + OBJECTS
 
 
 def _bytes_to_order(n_nodes: int, n_entries: int, weighted: bool) -> int:

@@ -60,7 +60,7 @@ def test_the_estimate_is_near_the_truth():
     for line in ended.stdout.splitlines():
         *_, taken, estimate = json.loads(line)
         print(line, round(estimate / taken, 2))
-        assert taken / 1.4 < estimate < 1.4 * taken, line  # 1.3, and what was freed before and is used again
+        assert taken / 1.6 < estimate < 1.6 * taken, line
 
 
 def test_the_largest_graph_of_the_papers_fits_into_8_gigabytes_beside_its_file():
