@@ -14,6 +14,7 @@ import graphclust as gc
 from graphclust.compiled.runtime.loop_cache import keep_in, root_to_keep
 from graphclust.compiled.runtime.loops import is_started, start_compiler
 from graphclust.coreset.paper import EMBEDDINGS
+from graphclust.engine import local_moving
 from graphclust.errors import ParameterError
 from graphclust.objective.objective import OBJECTIVES
 from graphclust.progress import Progress
@@ -183,9 +184,15 @@ def _by_blocks(weighted: bool) -> None:
     """A graph of which no step is one compiled call, in memory and from a store."""
     matrix = gc.planted_partition(3 * K, 2_000, 16, 4, rng=0).graph.to_scipy()
     graph = gc.as_graph(matrix * 1.5 if weighted else matrix)
-    for method in ("multilevel", "two-step"):
-        gc.coreset_sc(graph, K, method=method, rng=0)
-    gc.communities(graph, max_size=5, rng=0)
+    for entries in (local_moving.WORTH_THREADS, 0):  # from so many on Python calls the steps of a round
+        before, local_moving.WORTH_THREADS = local_moving.WORTH_THREADS, entries
+        try:
+            for method in ("multilevel", "two-step"):
+                gc.coreset_sc(graph, K, method=method, rng=0)
+            gc.communities(graph, rng=0)
+            gc.communities(graph, max_size=5, rng=0)
+        finally:
+            local_moving.WORTH_THREADS = before
     gc.balanced_partition(graph, K, effort="low", rng=0)
     gc.merge_clusters(graph, K)
     with tempfile.TemporaryDirectory() as folder:

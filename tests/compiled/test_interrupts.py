@@ -27,8 +27,9 @@ singletons(terms)
 threading.Thread(target=remind, daemon=True).start()
 while n_struck < 200:
     try:
-        made = singletons(terms)
-        assert made.labels[-1] == 999_999 and made.sums.size.sum() == 1_000_000
+        while n_struck < 200:
+            made = singletons(terms)
+            assert made.labels[-1] == 999_999 and made.sums.size.sum() == 1_000_000
     except KeyboardInterrupt:
         n_struck += 1
 signal.signal(signal.SIGINT, signal.SIG_IGN)
