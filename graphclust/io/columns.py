@@ -231,8 +231,8 @@ def refuse_columns(names: list[str] | None, n_columns: int, rows: Callable[[], l
     hint = "looks like a table of nodes: " if names is not None and names and names_nodes(names[0]) else ""
     shown = " | ".join(row[:_SHOWN] for row in rows()[:3])
     raise GraphFormatError(
-        f"{hint}no two of its columns are plainly the ends of an edge; name them by source= and target=, and a weight "
-        f"by weight=; there are {columns_found(names, n_columns)}; its first rows: {shown}",
+        f"{hint}no two of its columns are plainly the ends of an edge; name them by source= and "
+        f"target=; there are {columns_found(names, n_columns)}; its first rows: {shown}",
         path,
     )
 
