@@ -15,7 +15,7 @@ from boxes import open_to_all, run_boxed
 import graphclust
 
 pytestmark = [
-    pytest.mark.slow,
+    pytest.mark.hours,  # an image with all loops compiled, and every command of the page in six boxes
     pytest.mark.skipif("NUMBA_DISABLE_JIT" in os.environ, reason="nothing is compiled"),
 ]
 PAGE = pathlib.Path(__file__).parents[1] / "docs" / "guide" / "containers.md"
