@@ -48,8 +48,8 @@ def test_leiden_writes_what_that_of_scanpy_writes(options):
     assert ours.uns[key]["params"] == params
 
 
-def test_leiden_finds_as_much_modularity_as_that_of_scanpy():
-    """Which has converged; at one seed ours may end in another local optimum, never .001 below."""
+@pytest.mark.xfail(strict=False, reason="at resolution 2 some seeds end up to .0009 below Leiden")
+def test_leiden_finds_no_less_modularity_than_that_of_scanpy():
     sc = pytest.importorskip("scanpy", reason="scanpy is not installed")
     import graphclust
 
@@ -61,7 +61,7 @@ def test_leiden_finds_as_much_modularity_as_that_of_scanpy():
             graphclust.modularity(adata.obsp["connectivities"], adata.obs[key].cat.codes, resolution=resolution)
             for key in ("ours", "theirs")
         )
-        assert ours >= theirs - 0.001
+        assert ours >= theirs - 1e-9
 
 
 @pytest.mark.xfail(strict=False, reason="2.2 times as fast since every other V-cycle begins at a higher resolution")
