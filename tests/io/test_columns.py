@@ -1,6 +1,7 @@
 """Which columns of a table are read: those that are named, by the caller or by the table, and no others."""
 
 import warnings
+from importlib.util import find_spec
 
 import numpy as np
 import pytest
@@ -151,15 +152,17 @@ NAMES = {  # of columns, and the edges that two rows hold: the places of source,
 
 
 def tables_of(tmp_path, names: list[str], rows: list[list[int]]) -> dict:
-    """One table as a file of text, as Parquet, as a DataFrame and as a list, each with the call that reads it."""
-    import pandas
-
+    """One table as a file of text, as a DataFrame, as a list and, with pyarrow, as Parquet; each with its call."""
+    pandas = pytest.importorskip("pandas")
     frame = pandas.DataFrame(rows, columns=names)
-    frame.to_parquet(tmp_path / "t.parquet")
     for ending, mark in (("csv", ","), ("tsv", "\t"), ("txt", ";")):
         frame.to_csv(tmp_path / f"t.{ending}", index=False, sep=mark)
     listed = [dict(zip(names, row, strict=True)) for row in rows]
-    paths = {ending: lambda e=ending: load_graph(tmp_path / f"t.{e}") for ending in ("csv", "tsv", "txt", "parquet")}
+    endings = ["csv", "tsv", "txt"]
+    if find_spec("pyarrow"):
+        frame.to_parquet(tmp_path / "t.parquet")
+        endings.append("parquet")
+    paths = {ending: lambda e=ending: load_graph(tmp_path / f"t.{e}") for ending in endings}
     return paths | {"frame": lambda: as_graph(frame), "list": lambda: as_graph(listed)}
 
 
