@@ -11,6 +11,7 @@ from graphclust.errors import GraphValidationError, ParameterError, amount, call
 MANY_ENTRIES = 2**31  # more than int32 counts
 SYMMETRY_TOLERANCE = 1e-8  # relative; rounding in a user's own symmetric formula, no more
 UNDIRECTED = "expected an undirected graph"
+ISOLATED = "no edge: alone, or -1 where k is given"  # in the remark on isolated nodes
 ROUND_OFF = "differed by rounding"  # in the remark on entries that became their mean
 
 
@@ -182,7 +183,7 @@ def remark_on_duplicates(n_duplicates: int, pattern: bool) -> str:
 
 def remark_on_isolated(n_isolated: int) -> str:
     """What is said of nodes without edges."""
-    return f"{amount(n_isolated, 'isolated node has', 'isolated nodes have')} no edge: alone, or -1 where k is given"
+    return f"{amount(n_isolated, 'isolated node has', 'isolated nodes have')} {ISOLATED}"
 
 
 def scipy_csr(indptr, indices, weights, n: int, copy: bool = False) -> sparse.csr_array:
@@ -199,15 +200,17 @@ def rounding(dtype: np.dtype) -> float:
 
 
 def remedy_for_directions() -> str:
-    """How to make a graph undirected, by an argument of the function that was called where it has one."""
+    """What to do about directions, by an argument of the function that was called where it has one."""
+    kind = 'pass kind="directed" to tell sources from targets; else ' if caller_takes("kind") else ""
     call = 'symmetrize="sum"' if caller_takes("symmetrize") else 'as_graph(G, symmetrize="sum")'
-    return f'pass {call} to add up the weights of both directions, or "max" to keep the larger'
+    return f'{kind}pass {call} to add up the weights of both directions, or "max" to keep the larger'
 
 
 def remedy_for_signs() -> str:
     """What to do about negative weights, by an argument of the function that was called where it has one."""
+    repel = 'pass kind="signed"' if caller_takes("kind") else "drop the negative entries"
     call = "weight=None" if caller_takes("weight") else "as_graph(G, weight=None)"
-    return f"drop the negative entries if they repel, or pass {call} if the pattern alone counts"
+    return f"{repel} if they repel, or pass {call} if the pattern alone counts"
 
 
 def join_directions(matrix: sparse.csr_array, rule: str | None, tolerance: float) -> tuple[sparse.csr_array, str]:

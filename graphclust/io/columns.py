@@ -14,7 +14,7 @@ from typing import Any, Literal, NamedTuple, NoReturn
 
 import numpy as np
 
-from graphclust.errors import GraphFormatError, GraphValidationError, ParameterError, amount
+from graphclust.errors import GraphFormatError, GraphValidationError, ParameterError, amount, caller_takes
 
 Column = str | int | None
 Kind = Literal["whole", "number", "text"]  # what a column holds
@@ -141,9 +141,10 @@ def refuse_overlap(names: tuple[str, str], common: Collection[Any], path: str) -
     shared = [] if may_overlap(*names) else [one for one in common if isinstance(one, int) or str(one).isdigit()]
     if shared:
         one, other = (name[:_SHOWN] for name in names)
+        two_kinds = 'kind="bipartite"' if caller_takes("kind") else "bipartite=True"
         raise GraphValidationError(
             f"{path}: columns {one!r} and {other!r} share {amount(len(shared), 'id')}, the first {min(shared)}, "
-            "which may name two kinds of nodes; pass bipartite=True if they do, bipartite=False if an id is one node"
+            f"which may name two kinds of nodes; pass {two_kinds} if they do, bipartite=False if an id is one node"
         )
 
 

@@ -45,6 +45,15 @@ def graph_from_edge_arrays(
     """
     if symmetrize is not None:
         as_choice(symmetrize, "symmetrize", ("max", "sum"))
+    edges = edges_of_arrays(edge_index, n_nodes, edge_weight)
+    graph, _ = graph_from_edges(edges, symmetrize, Progress())
+    if edges.repairs:
+        warn_caller("; ".join(edges.repairs), GraphWarning)
+    return graph
+
+
+def edges_of_arrays(edge_index: Any, n_nodes: int, edge_weight: Any = None) -> Edges:
+    """The edges in their directions; arguments and errors are those of `graph_from_edge_arrays`."""
     ends = as_numpy(edge_index)
     if ends.ndim != 2 or 2 not in ends.shape:
         raise GraphValidationError(f"edge_index has shape {ends.shape}, expected (2, n_edges)")
@@ -70,7 +79,4 @@ def graph_from_edge_arrays(
     u, v = ends.astype(np.int32)
     edges = Edges("edge_index", int(n_nodes), [(u, v, weights)])
     edges.details["weighted"] = weights is not None
-    graph, _ = graph_from_edges(edges, symmetrize, Progress())
-    if edges.repairs:
-        warn_caller("; ".join(edges.repairs), GraphWarning)
-    return graph
+    return edges

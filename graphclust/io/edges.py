@@ -46,6 +46,7 @@ class Edges:
         equal weights), "full" (a matrix, symmetric or not), or "list" (lines without such a claim).
     gaps : nodes are the ids of the file, 0..n_nodes-1; those that no edge has are no nodes.
     node_weights : float64 (n_nodes,), of a file that weighs its nodes.
+    n_sources : where sources and targets are two kinds of nodes, how many of the first kind there are; else None.
     remarks : what the reader assumed.  repairs : what it changed or joined, worth a warning.
     """
 
@@ -59,6 +60,7 @@ class Edges:
     repairs: list[str] = field(default_factory=list)
     details: dict = field(default_factory=dict)
     node_weights: np.ndarray | None = None
+    n_sources: int | None = None
 
     def name(self, node: int) -> Hashable:
         return node if self.nodes is None else self.nodes[node]
@@ -166,7 +168,7 @@ def keep_kinds_apart(path: str, chunks: list, names: list[list], columns: tuple[
     remark = (
         f"bipartite: the nodes of {one!r} are 0 to {n_sources - 1}, those of {other!r} {n_sources} to {len(nodes) - 1}"
     )
-    return Edges(path, len(nodes), chunks, nodes=nodes, remarks=[remark])
+    return Edges(path, len(nodes), chunks, nodes=nodes, remarks=[remark], n_sources=n_sources)
 
 
 def rule_for(edges: Edges, symmetrize: str | None) -> str | None:

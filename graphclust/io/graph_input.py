@@ -30,6 +30,7 @@ from graphclust.graph.matrices import (
     join_directions,
     remark_on_isolated,
     remedy_for_directions,
+    remedy_for_signs,
     rounding,
 )
 from graphclust.graph.networkx_rows import networkx_rows
@@ -93,16 +94,16 @@ def as_graph(G: GraphLike, *, weight: str | None = "weight", symmetrize: str | N
     if callable(weight) or not isinstance(weight, Hashable):
         raise TypeError(f"weight is a {type(weight).__name__}, expected the name of an edge attribute, or None")
     if isinstance(G, Graph):
-        _refuse_name_of_weight(weight, "a Graph")
+        refuse_name_of_weight(weight, "a Graph")
         return _without_weights(G) if weight is None else G
     if isinstance(G, str | os.PathLike):
         return _from_file(G, weight, symmetrize)
     if sparse.issparse(G):
-        _refuse_name_of_weight(weight, "a matrix")
+        refuse_name_of_weight(weight, "a matrix")
         matrix: Any = G
         graph = _from_scipy(matrix.astype(bool) if weight is None else G, symmetrize, rounding(matrix.dtype))
     elif isinstance(G, np.ndarray):
-        _refuse_name_of_weight(weight, "a matrix")
+        refuse_name_of_weight(weight, "a matrix")
         if G.ndim != 2 or G.shape[0] != G.shape[1]:
             edges = "; edges as a list of tuples: [*map(tuple, G.tolist())]" if G.shape[1:] in ((2,), (3,)) else ""
             raise GraphValidationError(f"G has shape {G.shape}, expected a square adjacency matrix{edges}")
@@ -111,7 +112,7 @@ def as_graph(G: GraphLike, *, weight: str | None = "weight", symmetrize: str | N
         graph = _from_scipy(rows, symmetrize, rounding(G.dtype))
     elif hasattr(G, "is_directed") and hasattr(G, "adjacency"):
         graph = _from_networkx(G, weight, symmetrize)
-    elif (library := origin(G)) in TABLES and _is_table(G):
+    elif (library := origin(G)) in TABLES and is_table(G):
         from graphclust.io.tables import graph_from_table
 
         with _naming(graph_from_table, "weight", "symmetrize"):
@@ -120,13 +121,13 @@ def as_graph(G: GraphLike, *, weight: str | None = "weight", symmetrize: str | N
         from graphclust.io.edge_arrays import graph_from_edge_arrays, is_edge_arrays
 
         if is_edge_arrays(G):
-            _refuse_name_of_weight(weight, "an array of edges")
+            refuse_name_of_weight(weight, "an array of edges")
             edge_index, n_nodes = G
             return graph_from_edge_arrays(edge_index, n_nodes, symmetrize=symmetrize or "max")
-        from graphclust.io.tables import graph_from_list, graph_from_table
+        from graphclust.io.tables import graph_from_table, table_of_list
 
         with _naming(graph_from_table, "weight", "symmetrize"):
-            return graph_from_list(G, weight, symmetrize or "max")
+            return graph_from_table(table_of_list(G, weight), weight=weight, symmetrize=symmetrize or "max")
     elif library in (*GRAPHS, "graphblas", "sparse") or (library == "pandas" and is_adjacency_table(G)):
         graph = _from_other(G, library, weight, symmetrize)
     else:
@@ -157,7 +158,7 @@ def refuse_without_edges(graph: Graph) -> None:
         )
 
 
-def _is_table(G: Any) -> bool:
+def is_table(G: Any) -> bool:
     """Whether something of a library of tables is one of edges: no matrix, whose rows and columns have the same names.
 
     A table that is not computed yet is refused as a table.
@@ -215,7 +216,7 @@ def _refuse_kernel(G: Any) -> None:
         raise TypeError(f"G is a {type(G).__name__}, expected a graph; pass that of the kernel, kernel.graph")
 
 
-def _refuse_name_of_weight(weight: str | None, what: str) -> None:
+def refuse_name_of_weight(weight: str | None, what: str) -> None:
     if weight not in (None, "weight"):
         raise ParameterError(
             f"weight={weight!r} names an attribute of edges, which {what} does not have; leave it out, or pass "
@@ -256,6 +257,16 @@ def _from_networkx(G: networkx.Graph, weight: str | None, symmetrize: str | None
     """A graph from NetworkX's dicts, with the names of its nodes."""
     if G.is_directed() and symmetrize is None:
         raise GraphValidationError(f"G is a directed {type(G).__name__}, {UNDIRECTED}; {remedy_for_directions()}")
+    matrix, nodes = matrix_of_networkx(G, weight)
+    graph = _from_scipy(matrix, symmetrize, SYMMETRY_TOLERANCE, G.is_directed())
+    return Graph(graph.indptr, graph.indices, graph.weights, graph.degrees, graph.loops, nodes, graph.remarks)
+
+
+def matrix_of_networkx(G: networkx.Graph, weight: str | None, signed: bool = False) -> tuple[Any, Sequence[Hashable]]:
+    """The float64 CSR adjacency matrix of a networkx graph, arcs from row to column, and the names of its rows.
+
+    signed : whether weights may be below zero.
+    """
     if not len(G):
         raise GraphValidationError("G has 0 nodes, expected at least 1 node")
     _refuse_missing_names(list(G), "G.remove_nodes_from([...])")
@@ -265,31 +276,46 @@ def _from_networkx(G: networkx.Graph, weight: str | None, symmetrize: str | None
         raise GraphValidationError(f"edge attribute {weight!r} does not hold numbers everywhere: {problem}") from None
     if weight is not None and np.isnan(matrix.data).any():
         _refuse_missing_weight(G, weight)
-    _refuse_impossible_weight(matrix, nodes, weight)
-    graph = _from_scipy(matrix, symmetrize, SYMMETRY_TOLERANCE, G.is_directed())
-    if weight not in (None, "weight") and graph.n_edges and (graph.weights is None or G.is_multigraph()):
+    refuse_impossible_weight(matrix, nodes, weight, signed)
+    if weight not in (None, "weight") and matrix.nnz and (G.is_multigraph() or all_ones(matrix.data)):
         _refuse_unknown_attribute(G, weight)
-    return Graph(graph.indptr, graph.indices, graph.weights, graph.degrees, graph.loops, nodes, graph.remarks)
+    return matrix, nodes
 
 
 def _from_other(G: Any, library: str, weight: str | None, symmetrize: str | None) -> Graph:
     """Of a graph library or a table, with the names of the nodes; or a matrix of PyData's sparse or of GraphBLAS."""
+    matrix, nodes, is_directed = matrix_of_other(G, library, weight, symmetrize)
+    graph = _from_scipy(matrix, symmetrize, rounding(matrix.dtype), is_directed)
+    graph = _without_weights(graph) if weight is None else graph
+    return Graph(graph.indptr, graph.indices, graph.weights, graph.degrees, graph.loops, nodes, graph.remarks)
+
+
+def matrix_of_other(
+    G: Any, library: str, weight: str | None, symmetrize: str | None, signed: bool = False
+) -> tuple[Any, list[Hashable] | None, bool]:
+    """The adjacency matrix, the names of its rows if they have any, and whether the library says that it is directed.
+
+    symmetrize : None refuses a graph that is. signed : whether weights may be below zero.
+    """
     nodes, is_directed = None, False
     if library not in GRAPHS:
-        _refuse_name_of_weight(weight, "a matrix")
+        refuse_name_of_weight(weight, "a matrix")
     if library in GRAPHS:
         matrix, nodes = GRAPHS[library](G, weight, symmetrize)
         _refuse_missing_names(nodes, "G.delete_vertices([...])")
-        is_directed = G.isDirected() if library == "networkit" else G.is_directed()
-        _refuse_impossible_weight(matrix, nodes, weight)
+        is_directed = points(G)
+        refuse_impossible_weight(matrix, nodes, weight, signed)
     elif library == "pandas":
         matrix, nodes = from_pandas(G)
         _refuse_missing_names(nodes, "G.loc[G.index.notna(), G.columns.notna()]")
     else:
         matrix, nodes = from_graphblas(G) if library == "graphblas" else (G.to_scipy_sparse(), None)
-    graph = _from_scipy(matrix, symmetrize, rounding(matrix.dtype), is_directed)
-    graph = _without_weights(graph) if weight is None else graph
-    return Graph(graph.indptr, graph.indices, graph.weights, graph.degrees, graph.loops, nodes, graph.remarks)
+    return matrix, nodes, is_directed
+
+
+def points(G: Any) -> bool:
+    """Whether a graph of NetworkX, igraph, networkit or graph-tool says that its edges have a direction."""
+    return bool(G.isDirected() if hasattr(G, "isDirected") else hasattr(G, "is_directed") and G.is_directed())
 
 
 def _refuse_missing_names(nodes: Sequence[Hashable] | None, remedy: str) -> None:
@@ -316,20 +342,22 @@ def _refuse_missing_weight(G: networkx.Graph, weight: str) -> None:
             )
 
 
-def _refuse_impossible_weight(matrix: Any, nodes: Sequence[Hashable] | None, weight: str | None) -> None:
-    """A negative weight, or one that is not finite, by the names of the edge's ends."""
-    wrong = ~(np.isfinite(matrix.data) & (matrix.data >= 0.0))
+def refuse_impossible_weight(
+    matrix: Any, nodes: Sequence[Hashable] | np.ndarray | None, weight: str | None, signed: bool = False
+) -> None:
+    """Refuse a weight that is not finite or, if not signed, negative, by the names of the edge's ends."""
+    wrong = ~(np.isfinite(matrix.data) & (signed | (matrix.data >= 0.0)))
     if wrong.any():
         entries = matrix.tocoo()
         place = int(wrong.argmax())
         ends = (int(entries.row[place]), int(entries.col[place]))
         u, v = ends if nodes is None else (nodes[end] for end in ends)
         value = float(entries.data[place])
-        fault = "negative" if value < 0.0 else "non-finite"
-        raise GraphValidationError(
-            f"edge ({u!r}, {v!r}) has {value} as {weight!r}, {fault}, expected finite weights >= 0; drop such edges "
-            "if they repel, or pass weight=None to count each edge 1"
-        )
+        fault = "non-finite" if signed or not value < 0.0 else "negative"
+        expected = "finite weights" if signed else "finite weights >= 0"
+        remedy = remedy_for_signs() if fault == "negative" else "correct it, or pass weight=None to count each edge 1"
+        seen = f"edge ({u!r}, {v!r}) has {value} as {weight!r}, {fault}"
+        raise GraphValidationError(f"{seen}, expected {expected}; {remedy}")
 
 
 def _refuse_unknown_attribute(G: networkx.Graph, weight: str) -> None:

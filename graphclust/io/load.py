@@ -300,7 +300,7 @@ def _load(path, format, symmetrize, weights, max_bytes, memory_limit, reading, p
         if recognized == "snap" and edges.details.pop("is_table", False):
             recognized = "csv"
         with progress.stage("building the graph"):
-            graph, counts = graph_from_edges(edges, symmetrize, progress, reading.duplicates)
+            graph, counts = _build(edges, symmetrize, progress, reading)
     except ReadAgain as again:
         return _load(path, format, symmetrize, weights, max_bytes, memory_limit, again.reading, progress, return_info)
     except MayBeMetis:
@@ -314,6 +314,32 @@ def _load(path, format, symmetrize, weights, max_bytes, memory_limit, reading, p
     return graph, LoadInfo(
         source.path, recognized, source.compression, n_bytes, counts, graph.remarks, known, repairs
     )  # fmt: skip
+
+
+def _build(edges, symmetrize, progress, reading):
+    """The graph of the edges, and what was found among them; or the edges as they are, where those are wanted."""
+    return (edges, None) if reading.as_edges else graph_from_edges(edges, symmetrize, progress, reading.duplicates)
+
+
+def edges_of_file(
+    path: str | os.PathLike[str], weights: str | None, bipartite: bool | None, format: str | None = None, **rows: Any
+) -> Edges:
+    """The edges that a file lists, in the directions in which it does, before any rule joins those.
+
+    weights : as `load_graph` takes them, or "signed" for weights below zero too. rows : other fields of `Reading`.
+    Raises what `load_graph` raises, and ParameterError for a store or a data set, which are undirected.
+    """
+    from graphclust.datasets.catalog import entry_at
+
+    if is_store(path) or entry_at(path) is not None:
+        raise ParameterError(
+            f"{os.fsdecode(path)} is undirected, as all stores and data sets are here; expected the file that it was "
+            'made of, or kind="undirected"'
+        )
+    reading = Reading(ID_TYPE.get(format or ""), bipartite=bipartite, as_edges=True, **rows)
+    edges, info = _load(path, format, None, weights, None, None, reading, Progress(), False)
+    edges.repairs = list(info.repairs)
+    return edges
 
 
 def _load_store(path, format, weights, bipartite, progress):
@@ -343,7 +369,7 @@ def _load_archive(path, format, symmetrize, weights, memory_limit, reading, prog
         else:
             edges, n_bytes = read_whole_file(path, format, weights, reading, memory_limit)
     with progress.stage("building the graph"):
-        graph, counts = graph_from_edges(edges, symmetrize, progress, reading.duplicates)
+        graph, counts = _build(edges, symmetrize, progress, reading)
     return graph, LoadInfo(name, format, None, n_bytes, counts, graph.remarks, {}, tuple(edges.repairs))
 
 

@@ -84,7 +84,7 @@ def edges_of_table(
 ) -> Edges:  # fmt: skip
     """The rows of a table as edges; arguments and errors are those of `graph_from_table`.
 
-    path : of the file that holds the table, whose `weights` are taken as `load_graph` says.
+    path : of the file that holds the table. weights : as `load_graph` takes them, or "signed" for weights below zero.
     """
     path, in_file = path or "the table", path is not None
     if hasattr(table, "collect"):
@@ -147,7 +147,7 @@ def edges_of_table(
                 f"{given[odd]!r} in {place(odd)}"
             )
         given = np.abs(given.astype(np.float64)) if weights == "abs" else given.astype(np.float64)
-        refuse_impossible(given, f"{path}: column {weight!r}", in_file, place)
+        refuse_impossible(given, f"{path}: column {weight!r}", in_file, place, signed=weights == "signed")
     try:
         edges = _named_edges(ends, given, nodes, (str(source), str(target)), bipartite, path)
     except TypeError as problem:
@@ -221,15 +221,14 @@ def column_names(table: Any) -> list[Any]:
     return list(getattr(table, "column_names", getattr(table, "columns", ())))
 
 
-def graph_from_list(rows: Collection[Any], weight: str | None, symmetrize: str | None) -> Graph:
-    """The graph of a list of edges: tuples (u, v), (u, v, weight) or (u, v, attributes), or dicts, a key a column."""
+def table_of_list(rows: Collection[Any], weight: str | None) -> _Columns:
+    """The table of a list of edges: tuples (u, v), (u, v, weight) or (u, v, attributes), or dicts, a key a column."""
     listed = list(rows)
     if not listed:
         raise GraphValidationError(f"G is an empty {type(rows).__name__}, expected at least one edge")
     if all(isinstance(row, Mapping) for row in listed):
         keys = dict.fromkeys(key for row in listed for key in row)
-        table = _Columns({key: [row.get(key) for row in listed] for key in keys})
-        return graph_from_table(table, weight=weight, symmetrize=symmetrize)
+        return _Columns({key: [row.get(key) for row in listed] for key in keys})
     lengths = {len(row) if isinstance(row, tuple) else 0 for row in listed}
     if lengths not in ({2}, {3}):
         odd = next((row for row in listed if not isinstance(row, tuple) or len(row) not in (2, 3)), None)
@@ -262,7 +261,7 @@ def graph_from_list(rows: Collection[Any], weight: str | None, symmetrize: str |
             f"weight={weight!r} is in no tuple of G, expected (u, v, {{{weight!r}: 1.0}}); leave it out where the "
             "third entry is the weight, or pass weight=None to make all weights 1"
         )
-    return graph_from_table(_Columns(columns), weight=weight, symmetrize=symmetrize)
+    return _Columns(columns)
 
 
 class _Columns:

@@ -6,7 +6,9 @@ out, an edge to one leaves its cluster, and its degree is part of the total volu
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -14,8 +16,12 @@ import numpy.typing as npt
 from graphclust.checks import as_choice, as_number
 from graphclust.compiled.graphs.cuts import weights_to_others
 from graphclust.compiled.runtime.blocks import entry_blocks, run_in_blocks
+from graphclust.errors import ParameterError
 from graphclust.graph.container import Graph, GraphLike
+from graphclust.graph.layers import LayeredGraph
 from graphclust.io.graph_input import as_graph
+from graphclust.io.kinds import GraphsLike, as_layered
+from graphclust.literals import Kind
 from graphclust.objective.labels import LabelsLike, labels_on
 
 __all__ = [
@@ -148,11 +154,14 @@ def conductance(
 
 
 def modularity(
-    G: GraphLike,
+    G: GraphsLike,
     labels: LabelsLike,
     *,
-    resolution: float = 1.0,
+    kind: Kind | None = None,
+    resolution: float | Sequence[float] = 1.0,
     self_loops: str = "once",
+    layer_weights: Sequence[float] | Mapping[Any, float] | None = None,
+    normalize: bool = True,
     weight: str | None = "weight",
     symmetrize: str | None = None,
 ) -> float:
@@ -160,17 +169,22 @@ def modularity(
 
     The sum over clusters of inside(S) / vol(V) - resolution (vol(S) / vol(V))^2, inside(S) being vol(S) - cut(S).
 
-    G, labels, weight, symmetrize : see `cluster_volumes`.
-    resolution : a number >= 0; the larger, the smaller are the clusters of greatest modularity.
+    G, labels, weight, symmetrize : see `cluster_volumes`. The labels of a bipartite graph are those of its rows, then
+        those of its columns.
+    kind, layer_weights, normalize : of a directed, bipartite or signed graph, or of several, see `communities`. The
+        value is then the directed modularity, Barber's, the signed one, or the mean of the layers'.
+    resolution : a number >= 0, or one for each layer; the larger, the smaller are the clusters of greatest modularity.
     self_loops : how often a self-loop counts in its node's degree, and so inside its cluster. "once", as in all of this
         package, for the diagonal of an adjacency matrix: a `quotient_graph`, whose loops hold each inner edge in both
         directions, has the modularity of the graph. "twice", as in NetworkX and igraph, for a list of edges, and for a
-        quotient graph whose loops hold each inner edge once, as `networkx.quotient_graph` makes them.
+        quotient graph whose loops hold each inner edge once, as `networkx.quotient_graph` makes them. For undirected
+        graphs alone: in a directed one a loop counts once in either degree, everywhere.
     Returns a float, 0 for a graph without edges.
     Raises what `cluster_volumes` raises; ParameterError for an impossible resolution and another word for self_loops.
 
     Source: Newman, "Modularity and community structure in networks", PNAS 2006; the resolution, Reichardt and
-    Bornholdt, "Statistical mechanics of community detection", Physical Review E 2006.
+    Bornholdt, "Statistical mechanics of community detection", Physical Review E 2006; for the other kinds, see
+    `graphclust.graph.layers`.
 
     >>> import networkx as nx
     >>> round(modularity(nx.barbell_graph(3, 0), [0, 0, 0, 1, 1, 1]), 4)  # 6/7 - 1/2
@@ -178,15 +192,34 @@ def modularity(
     >>> loop = nx.Graph([(0, 1), (1, 1)])  # 1/3 - (2/3)^2 - (1/3)^2, and 2/4 - (3/4)^2 - (1/4)^2
     >>> round(modularity(loop, [0, 1]), 4), modularity(loop, [0, 1], self_loops="twice")
     (-0.2222, -0.125)
+    >>> modularity(nx.DiGraph([(0, 1), (2, 1)]), [0, 0, 1])  # 1/2 - (1/2)(2/2) - 0
+    0.0
     """
-    resolution = as_number(resolution, "resolution", at_least=0.0)
     as_choice(self_loops, "self_loops", ("once", "twice"))
-    graph, labels, k = _graph_and_labels(G, labels, weight, symmetrize)
+    graph = as_layered(
+        G, kind, weight=weight, symmetrize=symmetrize, layer_weights=layer_weights, normalize=normalize
+    )  # fmt: skip
+    if isinstance(graph, LayeredGraph):
+        if self_loops == "twice":
+            raise ParameterError(f"self_loops='twice' is for an undirected graph, and G is {graph.kind}; leave it out")
+        at = as_resolutions(resolution, len(graph.layers))
+        return graph.modularity(labels_on(graph.combined, labels), at)
+    resolution = as_number(resolution, "resolution", at_least=0.0)
+    graph, labels, k = _graph_and_labels(graph, labels, "weight", None)
     cut, volume = cut_and_volume(graph, labels, k)
     total = graph.total_volume
     if self_loops == "twice":
         volume, total = volume + sum_by_label(graph.loops, labels, k), total + float(graph.loops.sum())
     return modularity_of_sums(cut, volume, total, resolution)
+
+
+def as_resolutions(resolution: Any, n_layers: int) -> float | list[float]:
+    """A resolution >= 0, or one for each layer."""
+    if not isinstance(resolution, Sequence | np.ndarray):
+        return as_number(resolution, "resolution", at_least=0.0)
+    if len(resolution) != n_layers:
+        raise ParameterError(f"resolution has {len(resolution)} numbers, expected one, or one for each of {n_layers}")
+    return [as_number(one, f"resolution[{i}]", at_least=0.0) for i, one in enumerate(resolution)]
 
 
 def modularity_of_sums(

@@ -81,7 +81,7 @@ def edges_of_matrix(matrix: Any, path: str, weights: str | None, complaint: str)
                 'pass weights="abs" for the sizes of its entries, or weights="ignore" to count every entry as 1'
             )
         values = (np.abs(data) if weights == "abs" else data).astype(np.float64)
-        refuse_impossible(values, path, in_file=True, place=lambda i: f"({row[i]}, {column[i]})")
+        refuse_impossible(values, path, True, lambda i: f"({row[i]}, {column[i]})", weights == "signed")
     chunk = (row[kept].astype(np.int32), column[kept].astype(np.int32), values)
     edges = Edges(path, matrix.shape[0], [chunk], symmetric="full")
     edges.details["weighted"] = values is not None

@@ -78,6 +78,7 @@ def edges_of(path: str, header: Header, chunks: list, weights: str) -> Edges:
         chunks,
         symmetric="stored once" if header.symmetric or bipartite else "full",
         remarks=[remark] * bipartite,
+        n_sources=header.n_rows if bipartite else None,
         details={"weighted": header.has_value and weights != "ignore"},
     )
 

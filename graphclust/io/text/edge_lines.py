@@ -24,7 +24,7 @@ class Reading:
     text_ids : True reads ids as text, False demands whole numbers, None lets the file decide. columns : those that the
     caller names. bipartite : ids of the two columns are different nodes; None where the caller does not say. counted :
     the first line of data counts the nodes and the edges. quoted : fields may be in quotes, which are read row by row.
-    missing, duplicates, constraint, encoding : see `load_graph`.
+    missing, duplicates, constraint, encoding : see `load_graph`. as_edges : the edges are wanted, and no graph of them.
     """
 
     text_ids: bool | None = None
@@ -36,6 +36,7 @@ class Reading:
     duplicates: str = "sum"
     constraint: int | None = None
     encoding: str | None = None
+    as_edges: bool = False
 
 
 class ReadAgain(Exception):

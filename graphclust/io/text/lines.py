@@ -5,7 +5,7 @@ from collections.abc import Callable
 import numpy as np
 
 from graphclust.errors import GraphValidationError, amount, escape_controls
-from graphclust.io.weight_checks import FOR_SIGNS_IN_FILES
+from graphclust.io.weight_checks import remedy_for_signs_in_files
 
 NEWLINE = 10
 PIECE = 1 << 19  # bytes that one call of a compiled loop reads
@@ -44,7 +44,7 @@ class NegativeOrInfinite:
             self._count("non-finite", ~np.isfinite(values), values, place)
         if self.policy == "abs":
             return np.abs(values)
-        if len(values) and values.min() < 0:
+        if self.policy != "signed" and len(values) and values.min() < 0:
             self._count("negative", values < 0, values, place)
         return values
 
@@ -58,7 +58,7 @@ class NegativeOrInfinite:
         """Raise if there was any."""
         remedies = {
             "non-finite": 'remove these entries, or pass weights="ignore" to count every entry as 1',
-            "negative": FOR_SIGNS_IN_FILES,
+            "negative": remedy_for_signs_in_files(),
         }
         for kind, remedy in remedies.items():
             if self._counts[kind]:
