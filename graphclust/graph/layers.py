@@ -21,8 +21,8 @@ A self-loop counts once in the degree of its node, or in both of its degrees, an
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from itertools import combinations, pairwise
 from typing import Any
 
@@ -63,6 +63,7 @@ class LayeredGraph:
     total : a score divided by it is the modularity that was asked for; 0 without edges.
     connected : whether parts of a cluster that no edge links never gain by being one; not so for a pull below zero.
     sides : of a bipartite graph, the numbers of rows and of columns; the nodes are first the rows, then the columns.
+    parts : of several graphs, each by its name.
     """
 
     kind: str
@@ -71,6 +72,7 @@ class LayeredGraph:
     total: float
     connected: bool
     sides: tuple[int, int] | None = None
+    parts: Mapping[Hashable, LayeredGraph] = field(default_factory=dict)
 
     @property
     def n_nodes(self) -> int:
