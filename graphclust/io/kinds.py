@@ -130,8 +130,7 @@ def time_slices(
     links : "neighboring" links each slice with the next, "all" each pair of slices.
     kind, weight, symmetrize : of each graph, see `communities`; there is no time in bipartite graphs.
 
-    Returns a `LayeredGraph`. Of a clustering of it `as_dict()` tells the cluster of each pair, and `by_slice()` that of
-    each node, slice by slice.
+    Returns a `LayeredGraph`.
 
     Raises what `communities` raises for graphs, and ParameterError for an impossible coupling or links.
 
@@ -139,10 +138,9 @@ def time_slices(
     networks", Science 2010.
 
     >>> import networkx as nx
-    >>> from graphclust import communities
     >>> graph = time_slices({2023: nx.barbell_graph(4, 0), 2024: nx.barbell_graph(4, 0)}, 0.5)
-    >>> communities(graph, rng=0).as_dict()[0, 2024]
-    0
+    >>> graph.n_nodes, graph.combined.nodes[8]
+    (16, (0, 2024))
     """
     coupling = as_number(coupling, "coupling", at_least=0.0)
     as_choice(links, "links", LINKS)
@@ -167,6 +165,7 @@ def time_slices(
 def _of_several(
     G: Any, kind: Kind | None, weight: str | None, symmetrize: str | None, layer_weights: Any, normalize: bool
 ) -> LayeredGraph:
+    """The layers of some graphs by their weights, once these are checked."""
     names, made, nodes, _, remarks = _aligned(G, kind, weight, symmetrize)
     if isinstance(layer_weights, Mapping):
         if set(layer_weights) != set(names):

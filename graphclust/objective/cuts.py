@@ -171,8 +171,12 @@ def modularity(
 
     G, labels, weight, symmetrize : see `cluster_volumes`. The labels of a bipartite graph are those of its rows, then
         those of its columns.
-    kind, layer_weights, normalize : of a directed, bipartite or signed graph, or of several, see `communities`. The
-        value is then the directed modularity, Barber's, the signed one, or the mean of the layers'.
+    kind : "undirected", "directed", "bipartite" or "signed", whose modularities are Newman's, that of Leicht & Newman,
+        Barber's, and that of Gomez, Jensen & Arenas. None: a graph of NetworkX, igraph, networkit or graph-tool may be
+        directed, a rectangular matrix is bipartite, all else undirected. G may also be a list or dict of graphs, whose
+        modularities are averaged.
+    layer_weights, normalize : of several graphs, what each counts (1), and whether all count alike but for that, or
+        each by its total weight.
     resolution : a number >= 0, or one for each layer; the larger, the smaller are the clusters of greatest modularity.
     self_loops : how often a self-loop counts in its node's degree, and so inside its cluster. "once", as in all of this
         package, for the diagonal of an adjacency matrix: a `quotient_graph`, whose loops hold each inner edge in both

@@ -26,7 +26,7 @@ def digraph(edges, kind=nx.DiGraph):
 
 
 def random_digraph(seed, n=30, kind=nx.DiGraph):
-    rng, graph = np.random.default_rng(seed), kind(nx.gnp_random_graph(n, 0.15, seed=seed, directed=kind is nx.DiGraph))
+    rng, graph = np.random.default_rng(seed), kind(nx.gnp_random_graph(n, 0.3, seed=seed, directed=kind is nx.DiGraph))
     for u, v in graph.edges:
         graph[u][v]["weight"] = float(rng.random())
     return graph, rng.integers(4, size=n)
