@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
+from itertools import repeat
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -118,11 +119,25 @@ def overlap_of(before: Labels, n_before: int, after: Labels, n_after: int) -> sp
     both = (before >= 0) & (after >= 0)
     if not both.all():
         before, after = before[both], after[both]
-    if n_before * n_after > FEW_PAIRS * len(before):
-        entries = np.ones(len(before), np.int64), (after, before)
-        return sparse.coo_array(entries, shape=(n_after, n_before)).tocsr()
-    counts = np.bincount(after * np.int64(n_before) + before, minlength=n_before * n_after)
-    return sparse.csr_array(counts.reshape(n_after, n_before))
+    if n_before * n_after <= FEW_PAIRS * len(before):
+        counts = np.bincount(after * np.int64(n_before) + before, minlength=n_before * n_after)
+        return sparse.csr_array(counts.reshape(n_after, n_before))
+    twin = find_twins(before, n_before, after, n_after)
+    whole, others = np.flatnonzero(twin >= 0), np.flatnonzero(twin[after] < 0)
+    sizes = np.bincount(after, minlength=n_after)[whole]
+    counts = np.concatenate([sizes, np.ones(len(others), np.int64)])
+    places = np.concatenate([whole, after[others]]), np.concatenate([twin[whole], before[others]])
+    return sparse.coo_array((counts, places), shape=(n_after, n_before)).tocsr()
+
+
+def find_twins(before: Labels, n_before: int, after: Labels, n_after: int) -> Labels:
+    """The earlier cluster of the same nodes for each new one, int64, shape (n_after,), -1 for none; labels are >= 0."""
+    twin, differs = np.full(n_after, -1, np.int64), np.zeros(n_after, bool)
+    twin[after] = before  # of the last of its nodes
+    differs[after[np.flatnonzero(twin[after] != before)]] = True
+    sizes, sizes_before = np.bincount(after, minlength=n_after), np.bincount(before, minlength=n_before)
+    twin[differs | (sizes == 0) | (sizes != sizes_before[twin])] = -1
+    return twin
 
 
 def match_ids(
@@ -142,15 +157,26 @@ def match_ids(
 
 
 def _match(overlap: sparse.csr_array, method: str) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-    """Rows and columns matched one to one where they overlap."""
-    if method == "hungarian" or (method == "auto" and overlap.shape[0] * overlap.shape[1] <= MOST_PAIRS):
+    """Rows and columns matched one to one where they overlap; those that overlap with each other alone are at once."""
+    pairs = overlap.tocoo()
+    alone = (np.bincount(pairs.row)[pairs.row] == 1) & (np.bincount(pairs.col)[pairs.col] == 1)
+    first = pairs.row[alone].astype(np.int64), pairs.col[alone].astype(np.int64)
+    rows, row = np.unique(pairs.row[~alone], return_inverse=True)
+    columns, column = np.unique(pairs.col[~alone], return_inverse=True)
+    rest = sparse.coo_array((pairs.data[~alone], (row, column)), shape=(len(rows), len(columns)))
+    matched = _match_rest(rest, method) if len(rows) else (row, column)
+    return np.append(first[0], rows[matched[0]]), np.append(first[1], columns[matched[1]])
+
+
+def _match_rest(pairs: sparse.coo_array, method: str) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    """The same of clusters that overlap with several."""
+    if method == "hungarian" or (method == "auto" and pairs.shape[0] * pairs.shape[1] <= MOST_PAIRS):
         from scipy.optimize import linear_sum_assignment  # takes a tenth of a second to import
 
-        dense = overlap.toarray()
+        dense = pairs.toarray()
         rows, columns = linear_sum_assignment(dense, maximize=True)
         shared = dense[rows, columns] > 0
         return rows[shared], columns[shared]
-    pairs = overlap.tocoo()
     order = np.lexsort((pairs.col, pairs.row, -pairs.data))
     taken: tuple[set[int], set[int]] = set(), set()
     found = []
@@ -209,9 +235,15 @@ def list_changes(
     on = stays & ~np.isin(old_ids, told)
     goes_on, shared = new_ids[pairs.row] == old_ids[pairs.col], np.zeros(len(old_ids), np.int64)
     shared[pairs.col[goes_on]] = pairs.data[goes_on]
+    is_kept = on & (old_sizes == shared) & (np.append(new_sizes, 0)[place] == shared)
+    ids, sizes = old_ids[is_kept].tolist(), old_sizes[is_kept].tolist()
+    ones = [*zip(ids, strict=True)]
+    kept = map(tuple.__new__, repeat(ClusterChange), zip(repeat("kept"), ones, ones, sizes, sizes, strict=False))
+    of_old = dict(zip(ids, kept, strict=True))
+    on &= ~is_kept
     figures = old_ids[on], old_sizes[on], new_sizes[place[on]], shared[on]
-    rest = zip(*(values.tolist() for values in figures), strict=True)
-    of_old = {o: ClusterChange(_kind(size, now, both), (o,), (o,), size, now) for o, size, now, both in rest}
+    for o, size, now, both in zip(*(values.tolist() for values in figures), strict=True):
+        of_old[o] = ClusterChange(_kind(size, now, both), (o,), (o,), size, now)
     for n in comes_from:
         of_old.pop(n, None)  # what it takes in is told with it
     for o, parts in goes_to.items():
@@ -226,7 +258,7 @@ def list_changes(
     for n in new_ids[is_born].tolist():
         if n not in comes_from and n not in origins:
             of_new[n] = change("born", [], [n])
-    return tuple(of[one] for of in (of_old, of_new) for one in sorted(of))
+    return (*map(of_old.__getitem__, sorted(of_old)), *map(of_new.__getitem__, sorted(of_new)))
 
 
 def _group(keys: Labels, values: Labels) -> dict[int, list[int]]:

@@ -243,17 +243,13 @@ def _keep_ids(clustering: Clustering, edit: EditedGraph, labels: Labels, k: int)
 
 def _ids_by_label(new_ids: Labels, ids_before: Labels) -> Labels:
     """The id of each label: clusters keep their label but for the last, which fill gaps."""
-    k = len(new_ids)
-    label_of = {int(one): label for label, one in enumerate(ids_before.tolist())}
-    found = np.full(k, -1, np.int64)
-    waiting = []
-    for one in np.sort(new_ids).tolist():
-        label = label_of.get(one, k)
-        if label < k:
-            found[label] = one
-        else:
-            waiting.append(one)
-    found[found < 0] = waiting
+    found, ones = np.full(len(new_ids), -1, np.int64), np.sort(new_ids)
+    order = np.argsort(ids_before)
+    place = np.searchsorted(ids_before[order], ones)
+    label = np.append(order, len(found))[place]
+    stays = (np.append(ids_before, -1)[label.clip(max=len(ids_before))] == ones) & (label < len(found))
+    found[label[stays]] = ones[stays]
+    found[found < 0] = ones[~stays]
     return found
 
 

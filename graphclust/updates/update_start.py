@@ -13,7 +13,7 @@ from graphclust.engine.levels import Run, with_sums
 from graphclust.engine.overlay import number_used
 from graphclust.graph.container import Graph
 from graphclust.objective.objective import DEFINITIONS
-from graphclust.updates.edits import EditedGraph, ranges
+from graphclust.updates.edits import EditedGraph, places_of, ranges
 
 if TYPE_CHECKING:
     from graphclust.results.clustering import Clustering
@@ -92,42 +92,50 @@ def start_from(
     (own, k), has_changed = number_used(labels), edit.n_changed[nodes] > 0
     if clustering is None:
         return Start(with_sums(run.finest, own, k, run), np.ones(len(nodes), np.bool_))
-    volume = np.bincount(own, run.graph.degrees if run.graph is not None else edit.graph.degrees[nodes], k)
+    graph = run.graph or edit.graph.subgraph(nodes)
+    volume, size = np.bincount(own, graph.degrees, k), np.bincount(own, minlength=k)
     label_of = np.empty(k, np.int64)
     label_of[own] = labels
     volume_before = np.append(clustering.volume, 0.0)[np.minimum(label_of, clustering.n_clusters)]
     is_lost = (volume < LEAST_LEFT * volume_before) & (volume > 0.0)
-    if is_lost.any() or _has_moved(clustering, edit, nodes[before != labels]):
+    moved = before != labels
+    moved[size[own] == 1] = False  # of a node alone no earlier sum is asked
+    if is_lost.any() or _has_edges(clustering, edit, nodes[moved]):
         return Start(with_sums(run.finest, own, k, run), has_changed)
-    cut, waits = _cuts_after(clustering, edit, nodes, labels, int(labels.max()) + 1)
+    cut, waits, may_part = _cuts_after(clustering, edit, nodes, labels, graph)
     cut = np.where(volume > 0.0, cut[label_of], 0.0)
+    alone = np.flatnonzero(size[own] == 1)
+    cut[own[alone]] = graph.degrees[alone] - graph.loops[alone]
     made_of = DEFINITIONS[clustering.objective]
     inside = -cut if made_of.less_degree else volume - cut
     mass = volume.copy() if made_of.by_degree else np.bincount(own, run.finest.terms.mass, k)
-    sums = ClusterSums(inside, mass, np.bincount(own, minlength=k))
-    return Start(Partition(own, sums), waits | (edit.before[nodes] < 0), has_changed)
+    is_new = edit.before[nodes] < 0
+    return Start(Partition(own, ClusterSums(inside, mass, size)), waits | is_new, may_part | is_new)
 
 
-def _has_moved(clustering: Clustering, edit: EditedGraph, moved: Labels) -> bool:
-    """Whether one of the nodes that changed their cluster had edges."""
-    before = edit.before[moved]
+def _has_edges(clustering: Clustering, edit: EditedGraph, nodes: Labels) -> bool:
+    """Whether one of some nodes of the edited graph had edges before."""
+    before = edit.before[nodes]
     return bool(clustering.graph.degrees[before[before >= 0]].any())
 
 
 def _cuts_after(
-    clustering: Clustering, edit: EditedGraph, nodes: Labels, labels: Labels, k: int
-) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.bool_]]:
-    """The cut of each of k clusters after the edits, in which removed nodes still count.
+    clustering: Clustering, edit: EditedGraph, nodes: Labels, labels: Labels, graph: Graph
+) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.bool_], npt.NDArray[np.bool_]]:
+    """The cut of each cluster after the edits, in which removed nodes still count.
 
-    And which nodes lost weight to their cluster, or won weight to another.
+    Which nodes lost weight to their cluster, or won weight to another; and of each cluster that the edits may have
+    disconnected one node: it lost a node, or an edge between two that no other of its nodes links.
+
+    graph : between the nodes.
     """
     source, target, weight = edit.changes
     n_before, rows = len(clustering.labels), edit.rows[nodes]
     n_rows = 1 + max(int(values.max(initial=n_before - 1)) for values in (rows, source, target))
-    cluster, waits = np.full(n_rows, -1, np.int64), np.zeros(n_rows, np.bool_)
+    cluster, waits, may_part = np.full(n_rows, -1, np.int64), *np.zeros((2, n_rows), np.bool_)
     cluster[:n_before] = clustering.labels
     cluster[rows] = labels
-    cut = np.zeros(max(k, clustering.n_clusters) + 1)  # the last is for nodes in no cluster
+    cut = np.zeros(max(int(labels.max()) + 1, clustering.n_clusters) + 1)  # the last is for nodes in no cluster
     inside = clustering.sums.inside  # as a model holds it: an update of that rounds as one of the clustering does
     cut[: clustering.n_clusters] = DEFINITIONS[clustering.objective].inside(inside, clustering.volume)
     crosses = cluster[source] != cluster[target]
@@ -136,4 +144,23 @@ def _cuts_after(
         waits[ends[loosens]] = True
         of = cluster[ends[crosses]]
         cut += np.bincount(np.where(of < 0, len(cut) - 1, of), weight[crosses], len(cut))
-    return cut[:k], waits[rows]
+    u, v = source[loosens & ~crosses], target[loosens & ~crosses]
+    at = np.searchsorted(rows, u), np.searchsorted(rows, v)
+    stay = (np.append(rows, -1)[at[0]] == u) & (np.append(rows, -1)[at[1]] == v)
+    linked = np.zeros(len(u), np.bool_)
+    linked[stay] = _share_neighbors(graph, labels, at[0][stay], at[1][stay])
+    may_part[u[~linked]] = may_part[v[~linked]] = True
+    return cut[:-1], waits[rows], may_part[rows]
+
+
+def _share_neighbors(graph: Graph, labels: Labels, u: Labels, v: Labels) -> npt.NDArray[np.bool_]:
+    """Whether pairs of nodes of one cluster are neighbors or have one in it in common; none where there are many."""
+    found, starts, ends = np.zeros(len(u), np.bool_), graph.indptr[:-1], graph.indptr[1:]
+    u, v = np.where(ends[u] - starts[u] <= ends[v] - starts[v], (u, v), (v, u))
+    lengths = ends[u] - starts[u]
+    if lengths.sum() > graph.n_nodes:  # more than are looked at where all clusters are checked
+        return found
+    pair, near = np.repeat(np.arange(len(u)), lengths), graph.indices[ranges(starts[u], lengths)]
+    _, is_there = places_of(graph, v[pair], near.astype(np.int64))
+    found[pair[(is_there | (near == v[pair])) & (labels[near] == labels[u][pair])]] = True
+    return found

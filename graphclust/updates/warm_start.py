@@ -19,20 +19,20 @@ import numpy.typing as npt
 from graphclust.compiled.graphs.levels import Goal, Level, Partition, Terms
 from graphclust.compiled.graphs.objective import ClusterSums, Rows
 from graphclust.engine.connectivity import join_parts
-from graphclust.engine.contraction import Contraction, contract, links_of_nodes, rows_of_entries
+from graphclust.engine.contraction import Contraction, contract, links_of_nodes
 from graphclust.engine.engine import SPARE_ENTRIES, evolve, number_to_spare, v_cycle
 from graphclust.engine.levels import Run, n_entries, read_only_level, with_sums
 from graphclust.engine.local_moving import refine
 from graphclust.engine.overlay import find_connected_parts, number_used
 from graphclust.engine.resolution import plan_for_any_number
 from graphclust.engine.within_bounds import cycle as cycle_within
-from graphclust.results.label_matching import overlap_of
+from graphclust.graph.container import Graph
+from graphclust.results.label_matching import find_twins, overlap_of
 from graphclust.updates.edits import ranges
 
 Labels = npt.NDArray[np.int32]
 SHARE = 1.0  # of the entries of a cluster: so many changes open it once on average; 0.5 is as good and a tenth slower
 SHARE_OF_SMALL = 0.05  # the same on a level of up to SPARE_ENTRIES, on which the work takes milliseconds
-SHARE_LOOKED_AT = 0.05  # of the nodes: if more changed, connectivity is checked in all clusters
 
 
 class EarlierLevels(NamedTuple):
@@ -90,9 +90,9 @@ def restart(
     found = refine(level, found, goal, run, nodes=None if is_few else np.flatnonzero(waits))
     if is_few and goal.most < np.inf and not goal.k and waits.any():  # few moves are left where clusters are full
         found = evolve(level, found, plan_for_any_number(goal), number_to_spare(level, SPARE_ENTRIES), run)
-    if may_part is None or np.count_nonzero(may_part) > SHARE_LOOKED_AT * len(may_part):
-        return connect_near(level, found, goal, run)
-    return connect_near(level, found, goal, run, has_changed(found.labels, before, may_part))
+    return connect_near(
+        level, found, goal, run, None if may_part is None else has_changed(found.labels, before, may_part)
+    )
 
 
 def restart_labels(run: Run, labels: Labels, n_changed: npt.NDArray[np.int64], goal: Goal) -> Labels:
@@ -218,13 +218,10 @@ def has_changed(
     labels: npt.NDArray[np.integer], before: npt.NDArray[np.integer], marks: npt.NDArray[np.bool_]
 ) -> npt.NDArray[np.bool_]:
     """Whether each cluster has a marked node, or differs from every cluster before; label -1 is for none."""
-    k, n_before = int(labels.max()) + 1, int(before.max(initial=-1)) + 1
-    pairs = overlap_of(before.astype(np.int64), n_before, labels.astype(np.int64), k).tocoo()
-    sizes, sizes_before = np.bincount(labels, minlength=k), np.bincount(before[before >= 0], minlength=n_before)
-    is_whole = (pairs.data == sizes[pairs.row]) & (pairs.data == sizes_before[pairs.col])
-    found = np.ones(k, np.bool_)
-    found[pairs.row[is_whole]] = False
-    found[labels[marks]] = True
+    n_before = int(before.max(initial=-1)) + 1
+    wide = np.where(before < 0, n_before, before)
+    found = find_twins(wide, n_before + 1, labels, int(labels.max()) + 1) < 0
+    found[labels[marks | (before < 0)]] = True
     return found
 
 
@@ -235,21 +232,23 @@ def parts_of_some(
 
     taken : bool, shape (k,).
     """
-    nodes, rows = np.flatnonzero(taken[found.labels]), level.rows
-    lengths = np.diff(rows.indptr)[nodes]
-    source, target = np.repeat(nodes, lengths), rows.indices[ranges(rows.indptr[nodes], lengths)]
-    run.reads(level, len(target))
-    stays = found.labels[source] == found.labels[target]
-    number = np.cumsum(taken[found.labels], dtype=np.int32) - np.int32(1)
-    inner = rows_of_entries(number[source[stays]], number[target[stays]], np.ones(int(stays.sum())), len(nodes))
-    numbers = np.cumsum(~taken, dtype=np.int32) - np.int32(1)
-    parts, n_whole = numbers[found.labels], int(np.count_nonzero(~taken))
+    nodes = np.flatnonzero(taken[found.labels])
+    parts, n_whole = (np.cumsum(~taken, dtype=np.int32) - np.int32(1))[found.labels], int(np.count_nonzero(~taken))
     if not len(nodes):
         return parts, n_whole
-    own = number_used(found.labels[nodes])
-    inside, n_inside = find_connected_parts(read_only_level(inner, level.terms), Partition(own[0], found.sums), run)
+    indptr, indices, _ = level.rows
+    run.reads(level, int((indptr[nodes + 1] - indptr[nodes]).sum()))
+    inner = Graph(indptr, indices, None, level.terms.mass, level.terms.loops).subgraph(nodes)
+    own = Partition(number_used(found.labels[nodes])[0], found.sums)
+    inside, n_inside = find_connected_parts(read_only_level(inner.rows, level.terms), own, run)
     parts[nodes] = np.int32(n_whole) + inside
     return parts, n_whole + n_inside
+
+
+def _hold_many(level: Level, found: Partition, taken: npt.NDArray[np.bool_]) -> bool:
+    """Whether the rows of some clusters hold more entries than a pass over all rows looks at, a few of each node."""
+    nodes, indptr = np.flatnonzero(taken[found.labels]), level.rows.indptr
+    return int((indptr[nodes + 1] - indptr[nodes]).sum()) > len(found.labels)
 
 
 def connect_near(
@@ -260,7 +259,7 @@ def connect_near(
     may_part : which clusters may be disconnected, bool, shape (k,); by default any.
     """
     for refines_left in (True, False):
-        if may_part is None or not refines_left:
+        if may_part is None or not refines_left or _hold_many(level, found, may_part):
             parts, n_parts = find_connected_parts(level, found, run)
         else:
             parts, n_parts = parts_of_some(level, found, may_part, run)
