@@ -178,7 +178,7 @@ RINGS = [
      "io.store.store"},
     {"engine.agglomeration", "engine.resolution"},
     {"results.clustering", "partition.communities", "results.confidence", "results.from_labels",
-     "results.model_files", "updates.model_update", "results.prediction", "updates.update"},
+     "results.model_files", "results.prediction", "updates.clustering_update"},
     {"profile.path", "profile.path_builder", "profile.select_k"},
     {"partition.hierarchy", "updates.hierarchy_update", "results.hierarchy"},
 ]  # fmt: skip

@@ -184,15 +184,6 @@ def as_bounds_of_k(
     return as_bounds(size, min_size, max_size)
 
 
-def remarks_on_new_nodes(sizes: npt.NDArray[np.float64] | None, before: npt.NDArray[np.int64]) -> tuple[str, ...]:
-    """What a reader should know of sizes after an update; before : the row that each node had, -1 for new ones."""
-    n_new = int(np.count_nonzero(before < 0))
-    if sizes is None or not n_new:
-        return ()
-    verbs = ("new node counts", "new nodes count")
-    return (f"{amount(n_new, *verbs)} 1 in the bounds, as an update knows no node_weight of what is new",)
-
-
 def k_within(size: np.ndarray, k: int, min_size: Any, max_size: Any) -> int:
     """The number of clusters nearest to k that can meet the bounds, by the sizes alone; raises as `as_bounds` does."""
     _, least, most = as_bounds(size, min_size, max_size)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal, overload
+from typing import TYPE_CHECKING, Any, Literal, cast, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -26,7 +26,8 @@ from graphclust.progress import ProgressLike
 from graphclust.results import report
 from graphclust.results.cluster_table import ClusterRow, table_of
 from graphclust.results.label_matching import ClusterChange
-from graphclust.updates.edits import Edges
+from graphclust.updates.edit_arguments import Edges, Edits
+from graphclust.updates.update import update
 
 if TYPE_CHECKING:
     from graphclust.results.confidence import Certainty
@@ -361,7 +362,9 @@ class Clustering:
         added: Edges = None,
         removed: Edges = None,
         reweighted: Edges = None,
+        added_nodes: Iterable[Hashable] | None = None,
         removed_nodes: Iterable[Hashable] | None = None,
+        node_weight: Any = None,
         rng: Seed = None,
         progress: ProgressLike = None,
     ) -> Clustering:
@@ -392,9 +395,10 @@ class Clustering:
         >>> later.changes[1]
         ClusterChange(kind='grown', before=(1,), after=(1,), size_before=5, size_after=6)
         """
-        from graphclust.updates.update import update_clustering
+        from graphclust.updates.clustering_update import remake_clustering
 
-        return update_clustering(self, added, removed, reweighted, removed_nodes, rng, progress)
+        edits = Edits(added, removed, reweighted, added_nodes, removed_nodes, node_weight)
+        return cast(Clustering, update(remake_clustering, self, edits, rng, progress))
 
     def model(self) -> ClusterModel:
         """What `predict` needs, without the graph: a small object that can be saved."""

@@ -6,7 +6,7 @@ import os
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -23,7 +23,8 @@ from graphclust.results.clustering import Clustering
 from graphclust.results.from_labels import clustering_of, numbering_by_size
 from graphclust.results.label_matching import ClusterChange
 from graphclust.results.level_dendrogram import cut, linkage_of
-from graphclust.updates.edits import Edges
+from graphclust.updates.edit_arguments import Edges, Edits
+from graphclust.updates.update import update
 
 if TYPE_CHECKING:
     import networkx
@@ -131,14 +132,16 @@ class Hierarchy:
         added: Edges = None,
         removed: Edges = None,
         reweighted: Edges = None,
+        added_nodes: Iterable[Hashable] | None = None,
         removed_nodes: Iterable[Hashable] | None = None,
+        node_weight: Any = None,
         rng: Seed = None,
         progress: ProgressLike = None,
     ) -> Hierarchy:
         """The hierarchy after edits of its graph, made from this one; the bounds hold as before.
 
-        added, removed, reweighted, removed_nodes, rng, progress : as `Clustering.update` takes them. A new node counts
-            1 in sizes.
+        added, removed, reweighted, added_nodes, removed_nodes, node_weight, rng, progress : as `Clustering.update`
+            takes them.
 
         Returns a `Hierarchy` whose clusters keep their `ids` where they overlap most; one that is new has an id that
         none had. `changes` says for the clusters of each level which were kept, have grown, ...
@@ -153,9 +156,10 @@ class Hierarchy:
         >>> [change for change in later.changes if change.kind != "kept"]
         [ClusterChange(kind='grown', before=(0,), after=(0,), size_before=5, size_after=6)]
         """
-        from graphclust.updates.hierarchy_update import update_hierarchy
+        from graphclust.updates.hierarchy_update import remake_hierarchy
 
-        return update_hierarchy(self, added, removed, reweighted, removed_nodes, rng, progress)
+        edits = Edits(added, removed, reweighted, added_nodes, removed_nodes, node_weight)
+        return cast(Hierarchy, update(remake_hierarchy, self, edits, rng, progress))
 
     def records(self) -> list[HierarchyRecord]:
         """A record for each node and each cluster that it is in, coarser levels first, nodes in the order of names.
@@ -290,6 +294,12 @@ class Hierarchy:
     @cached_property
     def _listing(self) -> npt.NDArray[np.int64]:
         return listing_order(self.graph)
+
+    @cached_property
+    def coarsest(self) -> Clustering:
+        """The clustering of the coarsest level."""
+        first = self.levels[0], len(self.ids[0])
+        return Clustering(*first, self.graph, self.objective, self.resolutions[0], seed=self.seed)
 
     @cached_property
     def _linkage(self) -> npt.NDArray[np.float64]:

@@ -4,20 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import numpy.typing as npt
 
 from graphclust.checks import Seed
 from graphclust.graph.container import Graph, GraphLike
-from graphclust.io.graph_input import as_graph
 from graphclust.objective.cuts import cut_and_volume
-from graphclust.progress import ProgressLike, as_progress
+from graphclust.progress import ProgressLike
 from graphclust.results.hierarchy import Hierarchy
-from graphclust.updates.edits import Edges, apply_edits
-from graphclust.updates.hierarchy_update import remake_hierarchy
-from graphclust.updates.model_update import ROUND_OFF, rows_before
+from graphclust.results.prediction import ROUND_OFF
+from graphclust.updates.edit_arguments import Edges, Edits
+from graphclust.updates.update import update_model
 
 __all__ = ["HierarchyModel"]
 
@@ -55,7 +54,9 @@ class HierarchyModel:
         added: Edges = None,
         removed: Edges = None,
         reweighted: Edges = None,
+        added_nodes: Iterable[Hashable] | None = None,
         removed_nodes: Iterable[Hashable] | None = None,
+        node_weight: Any = None,
         rng: Seed = None,
         progress: ProgressLike = None,
     ) -> Hierarchy:
@@ -64,7 +65,8 @@ class HierarchyModel:
         G : the graph that was clustered, in any form that `as_graph` takes: the file does not hold it. Or what it has
             become, where nobody kept account of the edits: nodes are found by name, and the clusters of the last level
             are opened whose links weigh something else than before.
-        added, removed, reweighted, removed_nodes, rng, progress : as `Hierarchy.update` takes them, edits of G.
+        added, removed, reweighted, added_nodes, removed_nodes, node_weight, rng, progress : as `Hierarchy.update`
+            takes them, edits of G.
 
         Returns a `Hierarchy` with the levels, `ids` and `changes` that an update of the hierarchy itself has.
 
@@ -81,21 +83,26 @@ class HierarchyModel:
         >>> [change for change in later.changes if change.kind != "kept"]
         [ClusterChange(kind='grown', before=(0,), after=(0,), size_before=5, size_after=6)]
         """
-        asked, progress = self.origin["options"], as_progress(progress, None)
-        with progress.stage("gate"):
-            graph = as_graph(G, weight=asked.get("weight", "weight"), symmetrize=asked.get("symmetrize"))
-        place = rows_before(self.nodes, len(self.levels[0]), graph)
-        with progress.stage("edits"):
-            edit = apply_edits(graph, added, removed, reweighted, removed_nodes)
-        before = np.append(place, -1)[edit.before]
-        is_open = np.append(self._has_changed(graph, place), False)[edit.before]
-        n_changed = np.maximum(edit.n_changed, np.where(is_open, np.maximum(np.diff(edit.graph.indptr), 1), 0))
-        return remake_hierarchy(
-            self._hierarchy(graph), edit._replace(before=before, n_changed=n_changed), rng, progress
-        )
+        from graphclust.updates.hierarchy_update import remake_hierarchy
 
-    def _has_changed(self, graph: Graph, place: Labels) -> npt.NDArray[np.bool_]:
-        """Which nodes of the graph are new, or in a cluster whose links changed; shape (n_nodes,).
+        edits = Edits(added, removed, reweighted, added_nodes, removed_nodes, node_weight)
+        return cast(Hierarchy, update_model(remake_hierarchy, self, G, edits, rng, progress))
+
+    @property
+    def n_nodes(self) -> int:
+        return len(self.levels[0])
+
+    def restore(self, graph: Graph, rows: Any = slice(None)) -> Hierarchy:
+        """The hierarchy that this is a model of; see `ClusterModel.restore`."""
+        options, sizes = self.origin["options"], self.node_sizes
+        return Hierarchy(
+            tuple(labels[rows] for labels in self.levels), (), self.ids, graph, options["objective"], self.resolutions,
+            options["max_size"], options["min_size"], None if sizes is None else sizes[rows],
+            parameters=dict(options), n_ids=self.n_ids,
+        )  # fmt: skip
+
+    def find_changes(self, graph: Graph, place: Labels, is_whole: bool) -> tuple[npt.NDArray[np.bool_], Labels]:
+        """Which nodes of the graph are new, or in a cluster of the last level with other links; and all links of these.
 
         place : the row that each node of the graph has here, -1 for new ones.
         """
@@ -103,12 +110,5 @@ class HierarchyModel:
         cut, volume = cut_and_volume(graph, labels, len(self.cut))
         is_same = np.isclose(cut, self.cut, rtol=0.0, atol=ROUND_OFF * self.volume.sum())
         is_same &= np.isclose(volume, self.volume, rtol=ROUND_OFF, atol=0.0)
-        return ~np.append(is_same, False)[labels]
-
-    def _hierarchy(self, graph: Graph) -> Hierarchy:
-        """The hierarchy with the nodes as they are here, of a graph that nothing but edits are asked of."""
-        options = self.origin["options"]
-        return Hierarchy(
-            self.levels, (), self.ids, graph, options["objective"], self.resolutions, options["max_size"],
-            options["min_size"], self.node_sizes, parameters=dict(options), n_ids=self.n_ids,
-        )  # fmt: skip
+        has_changed = ~np.append(is_same, False)[labels]
+        return has_changed, np.where(has_changed, np.maximum(np.diff(graph.indptr), 1), 0)

@@ -130,13 +130,16 @@ def overlap_of(before: Labels, n_before: int, after: Labels, n_after: int) -> sp
     return sparse.coo_array((counts, places), shape=(n_after, n_before)).tocsr()
 
 
-def find_twins(before: Labels, n_before: int, after: Labels, n_after: int) -> Labels:
-    """The earlier cluster of the same nodes for each new one, int64, shape (n_after,), -1 for none; labels are >= 0."""
+def find_twins(before: npt.NDArray[np.integer], n_before: int, after: npt.NDArray[np.integer], n_after: int) -> Labels:
+    """The earlier cluster of the same nodes for each new one, int64, shape (n_after,), -1 for none.
+
+    before : may have -1, for none. after : has not.
+    """
     twin, differs = np.full(n_after, -1, np.int64), np.zeros(n_after, bool)
     twin[after] = before  # of the last of its nodes
     differs[after[np.flatnonzero(twin[after] != before)]] = True
-    sizes, sizes_before = np.bincount(after, minlength=n_after), np.bincount(before, minlength=n_before)
-    twin[differs | (sizes == 0) | (sizes != sizes_before[twin])] = -1
+    sizes, sizes_before = np.bincount(after, minlength=n_after), np.bincount(before + 1, minlength=n_before + 1)[1:]
+    twin[differs | (sizes == 0) | (sizes != np.append(sizes_before, 0)[twin])] = -1
     return twin
 
 

@@ -6,7 +6,7 @@ import os
 from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -14,19 +14,23 @@ from scipy import sparse
 
 from graphclust.checks import Seed, as_array
 from graphclust.compiled.graphs.objective import PLAIN, RATIO, Objective
+from graphclust.engine.levels import level_of, stays_and_sums
 from graphclust.errors import GraphValidationError, ParameterError
-from graphclust.graph.container import GraphLike
+from graphclust.graph.container import Graph, GraphLike
 from graphclust.graph.from_csr import LARGEST
 from graphclust.graph.matrices import as_checked_csr
 from graphclust.objective.gains import gain_of_joining
-from graphclust.objective.objective import DEFINITIONS, PLAIN_OBJECTIVES
+from graphclust.objective.objective import DEFINITIONS, PLAIN_OBJECTIVES, weigh
 from graphclust.progress import ProgressLike
-from graphclust.updates.edits import Edges
+from graphclust.updates.edit_arguments import Edges, Edits
+from graphclust.updates.update import update_model
 
 if TYPE_CHECKING:
     from graphclust.results.clustering import Clustering
 
 __all__ = ["ClusterModel"]
+
+ROUND_OFF = 1e-10  # of the volume of a graph
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,7 +110,9 @@ class ClusterModel:
         added: Edges = None,
         removed: Edges = None,
         reweighted: Edges = None,
+        added_nodes: Iterable[Hashable] | None = None,
         removed_nodes: Iterable[Hashable] | None = None,
+        node_weight: Any = None,
         rng: Seed = None,
         progress: ProgressLike = None,
     ) -> Clustering:
@@ -115,7 +121,8 @@ class ClusterModel:
         G : the graph that was clustered, in any form that `as_graph` takes: a model does not hold it. Or what it has
             become, where nobody kept account of the edits: nodes are found by name, and all of them are looked at, as
             the model does not know which edges are new.
-        added, removed, reweighted, removed_nodes, rng, progress : as `Clustering.update` takes them, edits of G.
+        added, removed, reweighted, added_nodes, removed_nodes, node_weight, rng, progress : as `Clustering.update`
+            takes them, edits of G.
 
         Returns a `Clustering` with the labels, `ids` and `changes` that an update of the clustering itself has.
 
@@ -128,9 +135,51 @@ class ClusterModel:
         >>> model.update(nx.barbell_graph(5, 0), added=[(9, 10), (8, 10)], rng=0).labels
         array([0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1])
         """
-        from graphclust.updates.model_update import update_model
+        from graphclust.updates.clustering_update import remake_clustering
 
-        return update_model(self, G, added, removed, reweighted, removed_nodes, rng, progress)
+        edits = Edits(added, removed, reweighted, added_nodes, removed_nodes, node_weight)
+        return cast("Clustering", update_model(remake_clustering, self, G, edits, rng, progress))
+
+    @property
+    def n_nodes(self) -> int:
+        return len(self.labels)
+
+    def restore(self, graph: Graph, rows: Any = None) -> Clustering:
+        """The clustering that this is a model of; rows : the place here of each node of the graph, if it is as it was.
+
+        Of another graph, nodes stay as they are here, and nothing but edits are asked of it.
+        """
+        from graphclust.results.clustering import Clustering
+
+        at = slice(None) if rows is None else rows
+        found = Clustering(
+            self.labels[at], int(self.origin.get("k") or len(self.mass)), graph, self.objective, self.resolution,
+            parameters=dict(self.origin.get("options", {})), stable_ids=self.ids, n_ids=self.n_ids,
+            node_sizes=None if self.node_sizes is None else self.node_sizes[at],
+        )  # fmt: skip
+        if rows is not None:
+            volume = found.volume
+            cut = -self.inside if DEFINITIONS[self.objective].less_degree else volume - self.inside
+            vars(found)["_cut_and_volume"] = cut, volume  # as they were: other rounding would settle ties otherwise
+        return found
+
+    def find_changes(
+        self, graph: Graph, place: npt.NDArray[np.int64], is_whole: bool
+    ) -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.int64]]:
+        """Which nodes may have other links than before, all or none; and for how many links clusters are opened, none.
+
+        place : the row that each node of the graph has here, -1 for new ones. is_whole : none is new, and none gone.
+
+        One edge more among ten million is detected: rounding alone changes less than `ROUND_OFF` of the volume.
+        """
+        is_same, volume = is_whole, graph.total_volume
+        if is_same:
+            level = level_of(weigh(graph, self.objective))
+            sums = stays_and_sums(level, self.labels[place].astype(np.int32), len(self.mass))[1]
+            is_same = np.allclose(sums.inside, self.inside, rtol=0.0, atol=ROUND_OFF * volume)
+            pairs = (volume, self.total), (sums.mass, self.mass)
+            is_same &= all(np.allclose(one, other, rtol=ROUND_OFF, atol=0.0) for one, other in pairs)
+        return np.full(graph.n_nodes, not is_same), np.zeros(graph.n_nodes, np.int64)
 
     def _gains(
         self, degrees: npt.NDArray[np.float64], to: npt.NDArray[np.int32], link: npt.NDArray[np.float64]

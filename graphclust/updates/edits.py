@@ -1,26 +1,23 @@
-"""Edits of a graph: edges are added, removed and reweighted, nodes added and removed; rows are spliced."""
+"""Edits of a graph: edges are added, removed and reweighted, nodes added, removed and weighed; rows are spliced."""
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable
 from dataclasses import replace
-from numbers import Integral
+from itertools import compress
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from graphclust.checks import as_names
 from graphclust.compiled.graphs.csr_checks import sum_rows
 from graphclust.compiled.graphs.objective import Rows, RowSums
 from graphclust.compiled.graphs.row_splicing import NewEntries, find_entries, splice_entries
-from graphclust.errors import EditError, GraphWarning, ParameterError, amount, warn_caller
+from graphclust.errors import EditError
 from graphclust.graph.container import Graph
 from graphclust.graph.from_csr import check_degrees
 from graphclust.graph.node_order import node_names
-
-LONG_NUMBER = 20  # digits, more than any number of nodes has
-Edges = Iterable[tuple[Any, ...]] | npt.NDArray[Any] | None
+from graphclust.updates.edit_arguments import Edges, NodeRows, as_edges, as_node_weights
 
 
 class EditedGraph(NamedTuple):
@@ -30,6 +27,7 @@ class EditedGraph(NamedTuple):
     n_changed : how many edges of each node changed, those to removed nodes too; int64, shape (n_nodes,).
     rows : the row of each node in `changes`: the earlier row; new nodes follow after the earlier rows.
     changes : the edges that changed, each once or several times, and by how much.
+    node_weight : what the edits say that each node weighs, 0 for nothing, float64, shape (n_nodes,); None: of none.
     """
 
     graph: Graph
@@ -37,6 +35,21 @@ class EditedGraph(NamedTuple):
     n_changed: npt.NDArray[np.int64]
     rows: npt.NDArray[np.int64]
     changes: Changes
+    node_weight: npt.NDArray[np.float64] | None = None
+
+    def carry(self, values: npt.NDArray[Any], new: Any) -> npt.NDArray[Any]:
+        """Values of the nodes before as those of the nodes now, some value for new ones."""
+        n = len(self.before) - len(values)
+        if n >= 0 and np.array_equal(self.before[: len(values)], np.arange(len(values))):  # no node is gone
+            return values if n == 0 else np.concatenate([values, np.full(n, new, values.dtype)])
+        return np.where(self.before >= 0, values[self.before], new)
+
+    def carry_sizes(self, sizes: npt.NDArray[np.float64] | None) -> npt.NDArray[np.float64] | None:
+        """What each node counts for now, from what each did before, None for 1; a new one 1 where nothing is said."""
+        if sizes is None and self.node_weight is None:
+            return None
+        found = np.ones(len(self.before)) if sizes is None else self.carry(sizes, 1.0)
+        return found if self.node_weight is None else np.where(self.node_weight > 0.0, self.node_weight, found)
 
 
 class Changes(NamedTuple):
@@ -66,42 +79,63 @@ def apply_edits(
     added: Edges = None,
     removed: Edges = None,
     reweighted: Edges = None,
+    added_nodes: Iterable[Hashable] | None = None,
     removed_nodes: Iterable[Hashable] | None = None,
+    node_weight: Any = None,
 ) -> EditedGraph:
     """The graph after edits; without remarks and file.
 
     added : edges (u, v) or (u, v, weight > 0) that are not there; a node that is not there comes about. removed : edges
-        (u, v) that are. reweighted : edges (u, v, weight > 0) that are. Lists of tuples, or arrays of 2 or 3 columns.
-        Each edge in one direction and once. Nodes are meant by name, or without names by row: a new node has the next
-        row then.
+        (u, v) that are. reweighted : edges (u, v, weight > 0) that are. Lists of tuples, arrays of 2 or 3 columns, or
+        tables as `graph_from_table` takes them. Each edge in one direction and once. Nodes are meant by name, or
+        without names by row: a new node has the next row then.
+    added_nodes : nodes that are not there, without edges unless `added` has some; they come before those of `added`.
     removed_nodes : nodes to leave out with their edges; those of a graph without names are named by their rows before.
+    node_weight : a mapping or a pandas Series from nodes, of those after the edits, to what they weigh, > 0.
 
-    Raises EditError for an edge that is there already, is not there or is named twice, for a node that is not there,
-    and for an added or reweighted edge of a node that is left out; ParameterError for a weight that is not > 0;
-    GraphValidationError for weights out of proportion; TypeError for what are no edges.
+    Raises EditError for an edge or an added node that is there already, is not there or is named twice, for a node that
+    is not there, and for an added or reweighted edge of a node that is left out; ParameterError for a weight that is
+    not > 0; GraphValidationError for weights out of proportion; TypeError for what are no edges.
     """
-    given = {name: _as_edges(value, name, name != "removed") for name, value in
-             (("added", added), ("removed", removed), ("reweighted", reweighted))}  # fmt: skip
-    finder = _Nodes(graph)
-    parts = {name: finder.changes(name, edges, name == "added") for name, edges in given.items()}
+    finder = NodeRows(graph)
+    finder.add(added_nodes)
+    given = {"added": added, "removed": removed, "reweighted": reweighted}
+    parts = {argument: _changes_of(edges, argument, finder) for argument, edges in given.items()}
     wide, changes = _with_more_nodes(graph, finder), _concatenate(parts.values())
     entries = _entries_of(wide, changes)
     _refuse_wrong(wide, parts, changes, entries)
     made, by = _with_changes(wide, changes, entries), _differences(wide, changes, entries)
     n_changed = np.bincount(np.concatenate([changes.source, changes.target]), minlength=wide.n_nodes)
     rows = np.arange(wide.n_nodes)
-    gone = finder.rows_of("removed_nodes", () if removed_nodes is None else removed_nodes)
+    gone = finder.rows_of("removed_nodes", removed_nodes)
+    names, weights = as_node_weights(node_weight)
+    weighed, of_nodes = finder.rows("node_weight", names, False), None
+    if len(weighed):
+        of_nodes = np.zeros(wide.n_nodes)
+        of_nodes[weighed] = weights
     if len(gone):
-        _refuse_edges_of_gone(wide, parts, gone)
+        _refuse_edits_of_gone(wide, parts, gone, graph.n_nodes, weighed)
         edges = _edges_of(made, gone)
         entries = _entries_of(made, edges)
         by = _concatenate([by, _differences(made, edges, entries)])
         rows = np.setdiff1d(rows, gone)
         n_changed = (n_changed + np.bincount(edges.target, minlength=wide.n_nodes))[rows]
-        names = node_names(wide)
         made = without_rows(_with_changes(made, edges, entries), rows)
-        made = replace(made, nodes=[names[row] for row in rows.tolist()])
-    return EditedGraph(made, np.where(rows < graph.n_nodes, rows, -1), n_changed, rows, by)
+        stays = np.ones(wide.n_nodes, bool)
+        stays[gone] = False
+        made = replace(made, nodes=[*compress(node_names(wide), stays.tolist())])
+        of_nodes = None if of_nodes is None else of_nodes[rows]
+    if of_nodes is not None and made.node_weights is not None:
+        made = replace(made, node_weights=np.where(of_nodes > 0.0, of_nodes, made.node_weights))
+    if not len(gone):
+        finder.keep_for(made)
+    return EditedGraph(made, np.where(rows < graph.n_nodes, rows, -1), n_changed, rows, by, of_nodes)
+
+
+def _changes_of(given: Edges, argument: str, finder: NodeRows) -> Changes:
+    source, target, weight = as_edges(given, argument, argument != "removed")
+    may_come = argument == "added"
+    return Changes(finder.rows(argument, source, may_come), finder.rows(argument, target, may_come), weight)
 
 
 def _concatenate(parts: Iterable[Changes]) -> Changes:
@@ -197,94 +231,17 @@ def ranges(starts: npt.NDArray[np.int64], lengths: npt.NDArray[np.int64]) -> npt
     return np.arange(int(lengths.sum())) + np.repeat(starts - np.cumsum(lengths) + lengths, lengths)
 
 
-class _Nodes:
-    """The rows of nodes by name; new names get the next rows."""
-
-    def __init__(self, graph: Graph):
-        self.n = graph.n_nodes
-        self.row = None if graph.nodes is None else {name: row for row, name in enumerate(node_names(graph))}
-        self.new: list[Hashable] = []
-        self.end = graph.n_nodes
-
-    def changes(self, argument: str, edges: tuple[Any, Any, npt.NDArray[np.float64]], may_come: bool) -> Changes:
-        source, target, weight = edges
-        return Changes(self.rows(argument, source, may_come), self.rows(argument, target, may_come), weight)
-
-    def rows_of(self, argument: str, names: Iterable[Hashable]) -> npt.NDArray[np.int64]:
-        if isinstance(names, str) or not isinstance(names, Iterable):
-            kind = type(names).__name__
-            raise TypeError(f"{argument}={names!r} is a {kind}, expected a list of nodes, as [{names!r}]")
-        return np.unique(self.rows(argument, list(names), False))
-
-    def rows(self, argument: str, names: Sequence[Any] | npt.NDArray[Any], may_come: bool) -> npt.NDArray[np.int64]:
-        """The rows of the nodes that an argument names; new ones get the rows after the last where they may come."""
-        if self.row is None:
-            try:
-                rows = np.asarray(names if len(names) else np.empty(0, np.int64))
-            except ValueError:  # of lists
-                rows = np.empty(0, object)
-            if rows.dtype.kind not in "iu" or rows.ndim != 1:
-                raise TypeError(
-                    f"{argument} names nodes by {rows.dtype}, expected whole numbers: the nodes have no names"
-                )
-            least, highest = (int(rows.min()), int(rows.max())) if len(rows) else (0, -1)
-            most = self.end if not may_come else max(self.end, highest + 1)
-            if least < 0 or highest >= most or most > self.end + 2 * len(rows):
-                bad = least if least < 0 else highest
-                new = f", or for new ones the next rows: {self.end}, {self.end + 1}, ..." if may_come else ""
-                raise EditError(
-                    f"{argument} names node {bad}, expected a row of the graph, which has {amount(self.n, 'node')}{new}"
-                )
-            self.end = most
-            return rows.astype(np.int64)
-        found = np.empty(len(names), np.int64)
-        for place, name in enumerate(as_names(names)):
-            try:
-                row = self.row.get(name, -1)
-            except TypeError:
-                raise TypeError(f"{argument} names node {name!r}, a {type(name).__name__}; expected a name") from None
-            if row < 0:
-                if not may_come:
-                    raise EditError(
-                        f"{argument} names node {name!r}, which the graph does not have; {self._remedy(argument, name)}"
-                    )
-                if name is None or name != name:  # nan is not itself
-                    raise ParameterError(f"{argument} holds an edge that ends in {name!r}, expected names of nodes")
-                if (there := self._other_form(name)) is not None:
-                    warn_caller(
-                        f"{argument} names node {name!r}, a {type(name).__name__}, which comes about beside {there!r}, "
-                        f"a {type(there).__name__}, that the graph has; expected names as the graph has them",
-                        GraphWarning,
-                    )
-                row = self.row[name] = self.end
-                self.new.append(name)
-                self.end += 1
-            found[place] = row
-        return found
-
-    def _other_form(self, name: Hashable) -> Hashable | None:
-        """The name of a node that is the same number as text, or the other way round; None where there is none."""
-        form: Hashable | None = None
-        if isinstance(name, str):
-            is_number = name.isascii() and name.removeprefix("-").isdigit() and len(name) < LONG_NUMBER
-            form = int(name) if is_number else None
-        elif isinstance(name, Integral):
-            form = str(name)
-        return form if form is not None and self.row is not None and form in self.row else None
-
-    def _remedy(self, argument: str, name: Hashable) -> str:
-        """What helps who names a node that is not there."""
-        if (there := self._other_form(name)) is not None:
-            return f"it has {there!r}, a {type(there).__name__}"
-        return "added= takes edges of new nodes" if argument == "reweighted" else "leave it out"
+def _with(graph: Graph, of_nodes: npt.NDArray[np.float64] | None) -> Graph:
+    """The graph without remarks and file, whose nodes weigh so much."""
+    columns = graph.indptr, graph.indices, graph.weights, graph.degrees, graph.loops, graph.nodes
+    return Graph(*columns, node_weights=of_nodes)
 
 
-def _with_more_nodes(graph: Graph, finder: _Nodes) -> Graph:
+def _with_more_nodes(graph: Graph, finder: NodeRows) -> Graph:
     """The graph with the new nodes, without edges yet; each weighs 1 where the nodes of the graph have weights."""
     more, of_nodes = finder.end - graph.n_nodes, graph.node_weights
     if not more:
-        columns = graph.indptr, graph.indices, graph.weights, graph.degrees, graph.loops, graph.nodes
-        return Graph(*columns, node_weights=of_nodes)
+        return _with(graph, of_nodes)
     zeros = np.zeros(more)
     of_nodes = None if of_nodes is None else np.concatenate([of_nodes, np.ones(more)])
     nodes = None if graph.nodes is None else [*node_names(graph), *finder.new]
@@ -293,64 +250,12 @@ def _with_more_nodes(graph: Graph, finder: _Nodes) -> Graph:
     return Graph(indptr, graph.indices, graph.weights, degrees, loops, nodes, node_weights=of_nodes)
 
 
-def _refuse_other_forms(edges: Any, argument: str, form: str) -> None:
-    """Refuse a table or a graph of edges, with the list that it holds."""
-    for attribute, remedy in (("itertuples", "itertuples(index=False)"), ("adjacency", "edges")):
-        if hasattr(edges, attribute):
-            raise TypeError(
-                f"{argument} is a {type(edges).__name__}, expected a list of {form}; pass [*{argument}.{remedy}]"
-            )
-
-
-def _as_edges(edges: Edges, argument: str, weighted: bool) -> tuple[Any, Any, npt.NDArray[np.float64]]:
-    """Ends and weights; 0 stands for the weight of removed ones."""
-    columns: list[Any]
-    if edges is None:
-        return [], [], np.empty(0)
-    if isinstance(edges, np.ndarray):
-        if edges.ndim != 2 or edges.shape[1] not in ((2, 3) if weighted else (2,)):
-            raise TypeError(f"{argument} has shape {edges.shape}, expected (m, 2)" + (" or (m, 3)" if weighted else ""))
-        ends = edges[:, :2]
-        if edges.dtype.kind == "f" and edges.shape[1] == 3:  # whose weights made floats of the rows
-            if not (np.isfinite(ends) & (ends == np.floor(ends))).all():
-                raise TypeError(f"{argument} names nodes by numbers that are not whole, expected rows of the graph")
-            ends = ends.astype(np.int64)
-        columns = [ends[:, 0], ends[:, 1], *([edges[:, 2]] if edges.shape[1] == 3 else [])]
-    else:
-        form = "(u, v) or (u, v, weight)" if weighted else "(u, v)"
-        if isinstance(edges, Mapping) or not isinstance(edges, Iterable):
-            raise TypeError(f"{argument} is a {type(edges).__name__}, expected a list of {form}")
-        listed = list(edges)
-        if not all(isinstance(edge, tuple | list) and len(edge) in ((2, 3) if weighted else (2,)) for edge in listed):
-            _refuse_other_forms(edges, argument, form)
-            raise TypeError(f"{argument} holds something else than edges, expected a list of {form}")
-        if len({len(edge) for edge in listed}) > 1:
-            raise TypeError(f"{argument} has weights on some edges only, expected them on all or on none")
-        columns = [list(column) for column in zip(*listed, strict=True)] if listed else [[], []]
-    if argument == "reweighted" and len(columns) == 2 and len(columns[0]):
-        raise TypeError("reweighted has no weights, expected edges (u, v, weight)")
-    if not weighted:
-        return columns[0], columns[1], np.zeros(len(columns[0]))
-    try:
-        weight = np.ones(len(columns[0])) if len(columns) == 2 else np.asarray(columns[2], np.float64)
-        if weight.ndim != 1:
-            raise ValueError(weight.shape)
-    except (TypeError, ValueError, OverflowError):
-        raise TypeError(f"{argument} holds weights that are not numbers, expected finite numbers > 0") from None
-    if not (np.isfinite(weight) & (weight > 0)).all():
-        bad = weight[~(np.isfinite(weight) & (weight > 0))][0]
-        raise ParameterError(
-            f"{argument} holds the weight {bad:g}, expected finite numbers > 0; removed= takes edges away"
-        )
-    return columns[0], columns[1], weight
-
-
 def _refuse_wrong(graph: Graph, parts: dict[str, Changes], changes: Changes, entries: Entries) -> None:
     """Edges that are edited twice, added ones that are there, and others that are not."""
     again = (entries.row[1:] == entries.row[:-1]) & (entries.column[1:] == entries.column[:-1])
-    names = node_names(graph)
 
     def name_of(edge: int) -> str:
+        names = node_names(graph)
         return f"({names[int(changes.source[edge])]!r}, {names[int(changes.target[edge])]!r})"
 
     if again.any():
@@ -372,8 +277,10 @@ def _refuse_wrong(graph: Graph, parts: dict[str, Changes], changes: Changes, ent
         first = last
 
 
-def _refuse_edges_of_gone(graph: Graph, parts: dict[str, Changes], gone: npt.NDArray[np.int64]) -> None:
-    """Edges that are added or reweighted at nodes that are left out: the edit would come to nothing."""
+def _refuse_edits_of_gone(
+    graph: Graph, parts: dict[str, Changes], gone: npt.NDArray[np.int64], n_before: int, weighed: npt.NDArray[np.int64]
+) -> None:
+    """Edits of nodes that are left out, and nodes that come and go at once: the edit would come to nothing."""
     names = node_names(graph)
     for argument in ("added", "reweighted"):
         ends = np.stack(parts[argument][:2], axis=1)
@@ -385,3 +292,7 @@ def _refuse_edges_of_gone(graph: Graph, parts: dict[str, Changes], gone: npt.NDA
                 f"{argument} holds the edge ({names[u]!r}, {names[v]!r}), but removed_nodes leaves out {names[node]!r}"
                 "; expected edges of nodes that stay"
             )
+    for argument, rows in (("added_nodes", gone[gone >= n_before]), ("node_weight", weighed[np.isin(weighed, gone)])):
+        if len(rows):
+            node = names[int(rows[0])]
+            raise EditError(f"{argument} names node {node!r}, which removed_nodes leaves out; expected nodes that stay")

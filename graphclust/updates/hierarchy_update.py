@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
-from graphclust.checks import Seed, as_seeded
 from graphclust.compiled.graphs.overlay import split_by_connection
-from graphclust.engine.bounds import remarks_on_new_nodes
 from graphclust.engine.join_small_clusters import Sizes, join_small, without_gaps
 from graphclust.engine.levels import run_on
 from graphclust.engine.nested_levels import levels_within_bound
@@ -19,13 +16,13 @@ from graphclust.engine.overlay import number_used
 from graphclust.engine.well_connected import remarks_on_connectivity
 from graphclust.graph.container import Graph
 from graphclust.objective.objective import weigh
-from graphclust.partition.communities import goal_at
 from graphclust.partition.hierarchy import USUAL, LevelOptions, make_levels, refuse_heavy_nodes
-from graphclust.progress import Progress, ProgressLike, as_progress
+from graphclust.progress import Progress
 from graphclust.results.hierarchy import hierarchy_of
-from graphclust.results.label_matching import ClusterChange, changes_between, renumber
-from graphclust.updates.edits import Edges, EditedGraph, apply_edits
-from graphclust.updates.warm_start import EarlierLevels, has_changed, restart_labels
+from graphclust.results.label_matching import ClusterChange, find_twins, list_changes, overlap_of, renumber
+from graphclust.updates.clustering_update import keep_sums_of, partition_again, remarks_on_new_nodes
+from graphclust.updates.edits import EditedGraph
+from graphclust.updates.warm_start import EarlierLevels, has_changed
 
 if TYPE_CHECKING:
     from graphclust.results.hierarchy import Hierarchy
@@ -33,69 +30,66 @@ if TYPE_CHECKING:
 Labels = npt.NDArray[np.int64]
 
 
-def update_hierarchy(
-    found: Hierarchy,
-    added: Edges,
-    removed: Edges,
-    reweighted: Edges,
-    removed_nodes: Iterable[Hashable] | None,
-    rng: Seed,
-    progress: ProgressLike,
-) -> Hierarchy:
-    """See `Hierarchy.update`."""
-    progress = as_progress(progress, None)
-    with progress.stage("edits"):
-        edit = apply_edits(found.graph, added, removed, reweighted, removed_nodes)
-    return remake_hierarchy(found, edit, rng, progress)
-
-
-def remake_hierarchy(found: Hierarchy, edit: EditedGraph, rng: Seed, progress: ProgressLike) -> Hierarchy:
-    """The hierarchy of the edited graph, made from the levels before; of the graph before nothing is asked."""
-    (rng, seed), progress = as_seeded(rng), as_progress(progress, None)
-    graph, before = edit.graph, edit.before
-    of_nodes = np.ones(graph.n_nodes)
-    if found.node_sizes is not None:
-        of_nodes[before >= 0] = found.node_sizes[before[before >= 0]]
-    sizes = Sizes(of_nodes, found.min_size or 0.0, found.max_size or np.inf)
+def remake_hierarchy(
+    found: Hierarchy, edit: EditedGraph, rng: np.random.Generator, seed: Any, progress: Progress,
+    looked_at: npt.NDArray[np.bool_] | None = None,
+) -> Hierarchy:  # fmt: skip
+    """The hierarchy of the edited graph, made from the levels before; see `remake_clustering`."""
+    graph, of_nodes = edit.graph, edit.carry_sizes(found.node_sizes)
+    sizes = Sizes(
+        np.ones(graph.n_nodes) if of_nodes is None else of_nodes, found.min_size or 0.0, found.max_size or np.inf
+    )
     refuse_heavy_nodes(graph, sizes)
     options = {name: value for name, value in found.parameters.items() if name != "connectivity"}
     wanted = LevelOptions(sizes, None, options["levels"], found.objective, options["effort"], found.resolutions)
-    earlier = EarlierLevels([np.where(before >= 0, labels[before], -1) for labels in found.levels], edit.n_changed)
+    earlier = EarlierLevels([edit.carry(labels, -1) for labels in found.levels], edit.n_changed)
     if found.max_size is None or wanted.levels is not None:
         levels, _ = make_levels(graph, wanted, rng, progress, earlier)
+        sums = None
     else:
         with progress.stage("levels"):
-            levels = _update_levels(graph, wanted, earlier, rng, progress)
-    made = hierarchy_of(
-        graph, levels, objective=found.objective, resolutions=found.resolutions, max_size=found.max_size,
-        min_size=found.min_size, node_sizes=None if found.node_sizes is None else of_nodes,
-        remarks=(
-            *remarks_on_new_nodes(found.node_sizes, before), *remarks_on_connectivity(found.parameters),
-            *progress.remarks,
-        ), seconds=progress.seconds, parameters=options, seed=seed,
-    )  # fmt: skip
-    ids, n_ids = _match_ids(found, made, before)
-    return replace(made, ids=ids, n_ids=n_ids, changes=_changes(found, made.levels, ids, before))
+            first, sums = partition_again(found.coarsest, edit, looked_at, rng, progress)
+            labels = join_small(graph.rows, first.astype(np.int32), sizes._replace(most=np.inf))
+            levels = _update_levels(graph, wanted, earlier, labels, rng, progress)
+            sums = sums if labels.max() == first.max() else None
+    with progress.stage("ids"):
+        made = hierarchy_of(
+            graph, levels, objective=found.objective, resolutions=found.resolutions, max_size=found.max_size,
+            min_size=found.min_size, node_sizes=of_nodes,
+            remarks=(
+                *remarks_on_new_nodes(found.node_sizes, edit), *remarks_on_connectivity(found.parameters),
+                *progress.remarks,
+            ), seconds=progress.seconds, parameters=options, seed=seed,
+        )  # fmt: skip
+        if sums is not None:
+            keep_sums_of(made.coarsest, levels[0], sums)
+        after = _After(found, made, earlier)
+        ids, n_ids = after.match_ids()
+        later = replace(made, ids=ids, n_ids=n_ids, changes=after.changes(ids, n_ids))
+        vars(later)["coarsest"] = made.coarsest
+    return later
 
 
 def _update_levels(
-    graph: Graph, wanted: LevelOptions, earlier: EarlierLevels, rng: np.random.Generator, progress: Progress
+    graph: Graph,
+    wanted: LevelOptions,
+    earlier: EarlierLevels,
+    labels: npt.NDArray[np.int32],
+    rng: np.random.Generator,
+    progress: Progress,
 ) -> list[npt.NDArray[np.int32]]:
-    """The levels, coarsest first; inside coarsest clusters without changes they stay as they are."""
-    on, sizes = weigh(graph, wanted.objective), wanted.sizes
-    run = run_on(on, rng, progress)
-    first = wanted.resolutions[0]
-    labels = restart_labels(run, earlier.start(0), earlier.n_changed, goal_at(on, first, wanted.objective))
-    labels = join_small(graph.rows, labels, sizes._replace(most=np.inf))
+    """The levels below the coarsest and itself, coarsest first; they stay inside its clusters without changes."""
     is_changed = has_changed(labels, earlier.levels[0], earlier.n_changed > 0)[labels]
     nodes = np.flatnonzero(is_changed)
     below: list[npt.NDArray[np.int32]] = []
     if len(nodes):
         own = without_gaps(labels[nodes])
-        part, at, resolution = graph.subgraph(nodes), earlier.at(nodes), max(first, USUAL)
-        below = list(levels_within_bound(part, own, resolution, wanted.objective, sizes.at(nodes), run, at))
+        part, at, resolution = graph.subgraph(nodes), earlier.at(nodes), max(wanted.resolutions[0], USUAL)
+        run = run_on(weigh(part, wanted.objective), rng, progress)
+        below = list(levels_within_bound(part, own, resolution, wanted.objective, wanted.sizes.at(nodes), run, at))
         below.insert(0, own)
-    found, last = [labels], max(len(below), 1 if is_changed.all() else len(earlier.levels)) - 1
+    found, n_earlier = [labels], 1 if is_changed.all() else len(earlier.levels)
+    last = max(len(below), n_earlier) - 1
 
     def on_level(depth: int, n_left: int = 0) -> npt.NDArray[np.int32]:
         """The clusters of a level; at most as deep as the last level but n_left."""
@@ -105,7 +99,9 @@ def _update_levels(
         return number_used(wide)[0].astype(np.int32)
 
     finest = on_level(last)
-    waits = _find_disconnected(graph, labels, finest)
+    deepest = (below, nodes), (earlier.levels[:n_earlier], np.flatnonzero(~is_changed))
+    less_deep = [of for levels, of in deepest if len(levels) <= last and len(of)]
+    waits = _find_disconnected(graph, labels, finest, np.concatenate(less_deep)) if less_deep else np.zeros(1, bool)
     for depth in range(1, last + 1):
         finer = finest if depth == last else on_level(depth)
         if depth < last and waits.any():  # nodes that stand together do so on the last level
@@ -116,50 +112,77 @@ def _update_levels(
 
 
 def _find_disconnected(
-    graph: Graph, coarsest: npt.NDArray[np.int32], finest: npt.NDArray[np.int32]
+    graph: Graph, coarsest: npt.NDArray[np.int32], finest: npt.NDArray[np.int32], nodes: Labels
 ) -> npt.NDArray[np.bool_]:
-    """Whether the coarsest cluster of each node holds a disconnected cluster of the finest level; (n,)."""
-    k, parts = int(finest.max()) + 1, np.empty(graph.n_nodes, np.int32)
-    split_by_connection(graph.rows, finest, k, parts)
-    of_cluster = np.empty(k, np.int32)
-    of_cluster[finest] = parts
-    return np.isin(coarsest, coarsest[parts != of_cluster[finest]])
+    """Whether the coarsest cluster of each node holds a disconnected cluster of the finest level; (n_nodes,).
+
+    nodes : of whole coarsest clusters, the others hold none.
+    """
+    labels, k = number_used(finest[nodes])
+    parts, of_cluster = np.empty(len(nodes), np.int32), np.empty(k, np.int32)
+    split_by_connection(graph.subgraph(nodes).rows, labels, k, parts)
+    of_cluster[labels] = parts
+    holds = np.zeros(int(coarsest.max()) + 1, bool)
+    holds[coarsest[nodes[parts != of_cluster[labels]]]] = True
+    return holds[coarsest]
 
 
-def _match_ids(old: Hierarchy, made: Hierarchy, before: Labels) -> tuple[tuple[Labels, ...], int]:
-    """Ids of the clusters of each level; a cluster new on it takes the id of the earlier one that it overlaps most."""
-    n_ids = max(int(ids.max()) + 1 for ids in old.ids) if old.n_ids is None else old.n_ids
-    kept: list[Labels] = []
-    given: list[int] = []
-    for depth, labels in enumerate(made.levels):
-        ids = np.full(len(made.ids[depth]), -1, np.int64)
-        if depth:
-            whole = np.isin(made.ids[depth], made.ids[depth - 1])
-            ids[whole] = kept[-1][made.parents[depth][whole]]
-        level = min(depth, len(old.levels) - 1)
-        earlier = np.where(before >= 0, old.ids[level][old.levels[level][before]], -1)
-        earlier[np.isin(earlier, given)] = -1
-        is_new = ids[labels] < 0
-        ids[labels[is_new]] = renumber(earlier[is_new], without_gaps(labels[is_new]).astype(np.int64), first_new=n_ids)
-        n_ids = max(n_ids, int(ids.max()) + 1)
-        given += ids.tolist()
-        kept.append(ids)
-    return tuple(kept), n_ids
+class _After:
+    """Ids of the clusters of an updated hierarchy, and what became of those before."""
 
+    def __init__(self, old: Hierarchy, made: Hierarchy, earlier: EarlierLevels):
+        """earlier : the levels of the old hierarchy, for the nodes of the new one."""
+        self.old, self.made, self.n_ids = old, made, old.n_ids or max(int(ids.max()) + 1 for ids in old.ids)
+        self.pairs = []  # of levels, and the earlier cluster of the same nodes as each new one
+        for depth in range(max(len(old.levels), len(made.levels))):
+            level, now = min(depth, len(old.levels) - 1), min(depth, len(made.levels) - 1)
+            before, labels = earlier.levels[level], made.levels[now]
+            twin = find_twins(before, len(old.ids[level]), labels, len(made.ids[now]))
+            self.pairs.append((level, now, before, labels, twin))
 
-def _changes(
-    old: Hierarchy, levels: Sequence[Labels], ids: Sequence[Labels], before: Labels
-) -> tuple[ClusterChange, ...]:
-    """What became of the clusters of all levels; a cluster on several levels is told of on the first one."""
-    found: dict[ClusterChange, None] = {}
-    both, told = np.intersect1d(np.concatenate(old.ids), np.concatenate(ids)), np.empty(0, np.int64)
-    for depth in range(max(len(old.levels), len(levels))):
-        level, now = min(depth, len(old.levels) - 1), min(depth, len(levels) - 1)
-        old_ids, own = old.ids[level], ids[now]
-        stay = np.intersect1d(old_ids, own)
-        elsewhere = np.setdiff1d(both, stay)  # clusters before and after, but not on one level
-        left_out = np.union1d(told, elsewhere)
-        for change in changes_between(old_ids[old.levels[level]], own[levels[now]], before, left_out):
-            found.setdefault(change)
-        told = np.union1d(told, np.setdiff1d(np.concatenate([old_ids, own]), elsewhere))
-    return tuple(found)
+    def match_ids(self) -> tuple[tuple[Labels, ...], int]:
+        """Ids of the clusters of each level; one that is new on it takes that of the earlier one it overlaps most."""
+        n_ids, made = self.n_ids, self.made
+        kept: list[Labels] = []
+        is_given = np.zeros(n_ids, bool)
+        for level, depth, before, labels, twin in self.pairs[: len(made.levels)]:
+            ids, old_ids = np.full(len(twin), -1, np.int64), self.old.ids[level]
+            if depth:
+                whole = np.isin(made.ids[depth], made.ids[depth - 1])
+                ids[whole] = kept[-1][made.parents[depth][whole]]
+            stays = (ids < 0) & (twin >= 0) & ~is_given[old_ids[twin]]
+            ids[stays] = old_ids[twin[stays]]
+            rest = np.flatnonzero((ids < 0)[labels])
+            if len(rest):
+                earlier = np.append(np.where(is_given[old_ids], -1, old_ids), -1)[before[rest]]
+                ids[labels[rest]] = renumber(earlier, without_gaps(labels[rest]).astype(np.int64), first_new=n_ids)
+            n_ids = max(n_ids, int(ids.max()) + 1)
+            is_given[ids[ids < self.n_ids]] = True
+            kept.append(ids)
+        return tuple(kept), n_ids
+
+    def changes(self, ids: tuple[Labels, ...], n_ids: int) -> tuple[ClusterChange, ...]:
+        """What became of the clusters of all levels; a cluster on several levels is told of on the first one."""
+        found: dict[ClusterChange, None] = {}
+        is_told, was, lives = np.zeros((3, n_ids), bool)
+        was[np.concatenate(self.old.ids)] = True
+        lives[np.concatenate(ids)] = True
+        for level, now, before, labels, twin in self.pairs:
+            old_ids, own, sizes = self.old.ids[level], ids[now], np.bincount(labels)
+            old_sizes = np.bincount(self.old.levels[level])
+            same = (twin >= 0) & (old_ids[twin] == own) & (old_sizes[twin] == sizes) & is_told[own]
+            rows, columns = np.flatnonzero(~same), np.ones(len(old_ids), bool)
+            columns[twin[same]] = False
+            rows, columns = rows[np.argsort(own[rows])], np.flatnonzero(columns)
+            columns = columns[np.argsort(old_ids[columns])]
+            if not len(rows) and not len(columns):
+                continue
+            before_ids, after_ids = old_ids[columns], own[rows]
+            both = np.concatenate([before_ids, after_ids])
+            elsewhere = both[was[both] & lives[both] & ~np.isin(both, np.intersect1d(old_ids, own))]  # not on one level
+            overlap = overlap_of(before, len(old_ids), labels, len(own))[rows][:, columns]
+            told = np.concatenate([both[is_told[both]], elsewhere])
+            changes = list_changes(overlap, before_ids, after_ids, old_sizes[columns], sizes[rows], told)
+            found |= dict.fromkeys(changes)
+            is_told[np.setdiff1d(both, elsewhere)] = True
+        return tuple(found)

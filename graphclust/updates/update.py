@@ -1,265 +1,73 @@
-"""A clustering after edits of its graph: only nodes near the edits move, all others keep their labels."""
+"""The one entry into updates: of a clustering or a hierarchy, in memory or loaded from a file without its graph."""
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable
-from dataclasses import replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Callable, Hashable, Sequence
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from graphclust.checks import Seed, as_seeded
-from graphclust.compiled.graphs.levels import Goal, Level, Partition
-from graphclust.compiled.graphs.objective import PLAIN, ClusterSums, Objective
-from graphclust.engine.balanced import balance, is_within, settle
-from graphclust.engine.bounds import (
-    NO_ROOM,
-    as_bounds,
-    least_of_equal_parts,
-    leave_apart,
-    meet_minimum,
-    most_of_equal_parts,
-    remarks_on_new_nodes,
-)
-from graphclust.engine.levels import Run, run_on, with_sizes_as_masses
-from graphclust.engine.well_connected import remarks_on_connectivity
-from graphclust.errors import GraphValidationError, ParameterError, amount
-from graphclust.graph.container import Graph
-from graphclust.objective.objective import DEFINITIONS, WeighedGraph, plain_objective, ratio_objective, weigh
-from graphclust.partition.communities import goal_at
-from graphclust.progress import Progress, ProgressLike, as_progress
-from graphclust.results.from_labels import keep_sums
-from graphclust.results.label_matching import list_changes, match_ids, overlap_of
-from graphclust.updates.edits import Edges, EditedGraph, apply_edits, without_rows
-from graphclust.updates.update_start import Start, labels_before, start_from, start_labels
-from graphclust.updates.warm_start import restart
-
-if TYPE_CHECKING:
-    from graphclust.results.clustering import Clustering
+from graphclust.errors import GraphValidationError, amount
+from graphclust.graph.container import Graph, GraphLike
+from graphclust.graph.node_order import node_names
+from graphclust.io.graph_input import as_graph
+from graphclust.progress import ProgressLike, as_progress
+from graphclust.updates.edit_arguments import Edits
+from graphclust.updates.edits import apply_edits
 
 Labels = npt.NDArray[np.int64]
 
 
-class Requirements(NamedTuple):
-    """What a clustering is made for.
-
-    k : the number of clusters, 0 for as many as the resolution makes. sizes : of the nodes, None without bounds on the
-    sizes of clusters. least, most : what a cluster may hold.
-    """
-
-    k: int
-    sizes: npt.NDArray[np.float64] | None
-    least: float
-    most: float
-
-
-def update_clustering(
-    clustering: Clustering,
-    added: Edges,
-    removed: Edges,
-    reweighted: Edges,
-    removed_nodes: Iterable[Hashable] | None,
-    rng: Seed,
-    progress: ProgressLike,
-) -> Clustering:
-    """See `Clustering.update`."""
-    progress = as_progress(progress, None)
-    with progress.stage("edits"):
-        edit = apply_edits(clustering.graph, added, removed, reweighted, removed_nodes)
-    return remake(clustering, edit, rng, progress)
-
-
-def remake(
-    clustering: Clustering, edit: EditedGraph, rng: Seed, progress: ProgressLike, *, everywhere: bool = False
-) -> Clustering:
-    """The clustering of the edited graph, made from the clustering before.
-
-    everywhere : whether edges may have changed that the edit does not list; then all nodes are looked at, and the
-    earlier graph is not used.
-    """
+def update(remake: Callable[..., Any], found: Any, edits: Edits, rng: Seed, progress: ProgressLike) -> Any:
+    """What a clustering or a hierarchy becomes by edits of its graph; `remake` makes it. See their methods `update`."""
     (rng, seed), progress = as_seeded(rng), as_progress(progress, None)
-    with progress.stage("partition"):
-        labels, sums = _partition_again(clustering, edit, everywhere, rng, progress)
-    with progress.stage("ids"):
-        named = _keep_ids(clustering, edit, labels, len(sums.size))
-    found = replace(
-        clustering, **named, graph=edit.graph, node_sizes=_node_sizes(clustering, edit), coreset=None, undecided=None,
-        remarks=(
-            *remarks_on_new_nodes(clustering.node_sizes, edit.before), *remarks_on_connectivity(clustering.parameters),
-            *progress.remarks,
-        ), parameters={name: value for name, value in clustering.parameters.items() if name != "connectivity"},
-        seconds=progress.seconds, entries_read={}, decided={}, seed=seed,
-    )  # fmt: skip
-    _keep_sums(found, labels, sums)
-    return found
+    with progress.stage("edits"):
+        edit = apply_edits(found.graph, *edits)
+    return remake(found, edit, rng, seed, progress)
 
 
-def _partition_again(
-    clustering: Clustering, edit: EditedGraph, everywhere: bool, rng: np.random.Generator, progress: Progress
-) -> tuple[Labels, ClusterSums]:
-    """Labels 0, 1, ... of all nodes, -1 for none, and the sums of the clusters."""
-    graph, wanted = edit.graph, _requirements_of(clustering, edit)
-    kept = labels_before(clustering, edit)
-    taken = (kept >= 0) | (edit.n_changed > 0)
-    has_isolated = not wanted.k or clustering.objective == "edge_cut" or "cut" in clustering.parameters
-    taken = taken | (edit.before < 0) if has_isolated else taken & ~graph.isolated
-    # A component that was put aside stays aside, unless an edge now links it to clusters.
-    is_aside = (kept < 0) & (edit.before >= 0) & ~graph.isolated
-    is_apart = clustering.parameters.get("small") == "apart"
-    if is_apart and clustering.parameters["components"] == "all":
-        taken[:] = True
-    elif everywhere or (is_aside & taken).any():
-        taken = np.where(_are_in_components_of(graph, is_aside), _are_in_components_of(graph, kept >= 0), taken)
-    if wanted.k > (n_taken := int(np.count_nonzero(taken))):
-        words = ("node is left", "nodes are left") if has_isolated else ("node has edges", "nodes have edges")
-        raise ParameterError(f"after the edits {amount(n_taken, *words)}, fewer than k={wanted.k}")
-    nodes, part = np.flatnonzero(taken), _part_of(graph, taken)
-    at = slice(None) if len(nodes) == len(kept) else nodes  # of all nodes nothing is copied
-    kept, n_changed = kept[at], edit.n_changed[at]
-    on = weigh(part, clustering.objective)
-    if on.units.mass == 0.0 and not taken.all():
+def update_model(
+    remake: Callable[..., Any], model: Any, G: GraphLike, edits: Edits, rng: Seed, progress: ProgressLike
+) -> Any:
+    """The same of a model of a clustering or a hierarchy, whose graph is, or has become, G."""
+    (rng, seed), progress = as_seeded(rng), as_progress(progress, None)
+    asked, n_nodes = model.origin.get("options", {}), model.n_nodes
+    with progress.stage("gate"):
+        graph = as_graph(G, weight=asked.get("weight", "weight"), symmetrize=asked.get("symmetrize"))
+        place = _rows_before(model.nodes, n_nodes, graph)
+        is_whole = len(place) == n_nodes and bool((place >= 0).all())
+        has_changed, n_changed = model.find_changes(graph, place, is_whole)
+    with progress.stage("edits"):
+        edit = apply_edits(graph, *edits)
+    if is_whole and not has_changed.any():
+        return remake(model.restore(graph, place), edit, rng, seed, progress)
+    before, looked_at = np.append(place, -1)[edit.before], np.append(has_changed, True)[edit.before]
+    n_changed = np.maximum(edit.n_changed, np.append(n_changed, 0)[edit.before])
+    edit = edit._replace(before=before, n_changed=np.maximum(n_changed, before < 0))
+    return remake(model.restore(graph), edit, rng, seed, progress, looked_at)
+
+
+def _rows_before(nodes: Sequence[Hashable] | None, n_nodes: int, graph: Graph) -> Labels:
+    """The row that each node of the graph had when a model was made, -1 for new ones; nodes : of the model."""
+    if (nodes is None) != (graph.nodes is None):
+        has, has_not = ("G", "the model") if nodes is None else ("the model", "G")
+        raise GraphValidationError(f"{has} has names of nodes and {has_not} has none, expected the graph of the model")
+    if nodes is not None:
+        row = {name: place for place, name in enumerate(nodes)}
+        names = node_names(graph)
+        rows = np.array([row.get(name, -1) for name in names], np.int64)
+        if (rows < 0).all():
+            raise GraphValidationError(
+                f"no node of G, such as {names[0]!r}, is one of the model, such as {nodes[0]!r}, expected the "
+                "graph of the model, with its names"
+            )
+        return rows
+    if graph.n_nodes < n_nodes:
         raise GraphValidationError(
-            "after the edits no edge is left in the component that was clustered, expected at least one; cluster the "
-            "changed graph"
+            f"G has {amount(graph.n_nodes, 'node')} without names and the model {n_nodes}, expected at "
+            "least as many; removed_nodes= says which are gone"
         )
-    run = _run_on(on, clustering.objective, None if wanted.sizes is None else wanted.sizes[nodes], rng, progress)
-    labels = start_labels(part, kept, clustering.n_clusters, wanted.k)
-    start = start_from(None if everywhere else clustering, edit, nodes, kept, labels, run)
-    goal = _goal(clustering, on, wanted)
-    if is_apart:
-        found = _improve(run, start, n_changed, clustering.objective, goal._replace(least=0.0))
-        found = leave_apart(run.finest, found, goal, run)
-    else:
-        found = _improve(run, start, n_changed, clustering.objective, goal)
-    labels = np.full(graph.n_nodes, -1, np.int64)
-    labels[at] = found.labels
-    return labels, found.sums
-
-
-def _are_in_components_of(graph: Graph, nodes: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
-    """Whether each node is in a component that has one of the given nodes, shape (n_nodes,)."""
-    return np.isin(graph.components, graph.components[nodes])
-
-
-def _improve(run: Run, start: Start, n_changed: Labels, objective: str, goal: Goal) -> Partition:
-    """The partition after local search from the start, and within the bounds of the goal."""
-    level, found = run.finest, start.found
-    if objective == "edge_cut":
-        found = settle(level, found, goal, run)
-        if not is_within(level, found, goal._replace(least=0.0)):
-            raise ParameterError(f"after the edits {NO_ROOM}: partition the changed graph")
-        return found
-    fitted = _fit(level, found, goal)
-    may_part = start.may_part if fitted is found else None
-    found = restart(level, fitted, n_changed, goal, run, start.waits, may_part)
-    return meet_minimum(level, found, goal, run) if goal.least > 0.0 and not goal.k else _fit(level, found, goal)
-
-
-def _fit(level: Level, found: Partition, goal: Goal) -> Partition:
-    """The partition into k clusters with none outside the bounds of the goal; the same where there are none."""
-    if level.terms.size is None or not goal.k:
-        return found
-    fitted, fits = balance(level, found, goal)
-    if not fits:
-        raise ParameterError(f"after the edits {NO_ROOM}: cluster the changed graph within other bounds")
-    return fitted
-
-
-def _part_of(graph: Graph, taken: npt.NDArray[np.bool_]) -> Graph:
-    """The graph between some nodes; if the others are isolated, no row is read."""
-    if taken.all():
-        return graph
-    nodes = np.flatnonzero(taken)
-    return graph.subgraph(nodes) if graph.degrees[~taken].any() else without_rows(graph, nodes)
-
-
-def _run_on(
-    on: WeighedGraph,
-    objective: str,
-    sizes: npt.NDArray[np.float64] | None,
-    rng: np.random.Generator,
-    progress: Progress,
-) -> Run:
-    """A run over the graph; for equal parts the mass of a node is its size."""
-    run = run_on(on, rng, progress, sizes)
-    return run if objective != "edge_cut" or sizes is None else with_sizes_as_masses(run, sizes)
-
-
-def _requirements_of(clustering: Clustering, edit: EditedGraph) -> Requirements:
-    """The number and the bounds that the clustering was made for, with the sizes of the present nodes."""
-    asked, objective = clustering.parameters, clustering.objective
-    k = clustering.k if objective == "edge_cut" or "method" in asked or "cut" in asked else 0
-    min_size, max_size, max_imbalance = (asked.get(name) for name in ("min_size", "max_size", "max_imbalance"))
-    if "cut" in asked or (min_size, max_size, max_imbalance) == (None, None, None):
-        return Requirements(k, None, 0.0, np.inf)
-    sizes = _node_sizes(clustering, edit)
-    sizes = np.ones(edit.graph.n_nodes) if sizes is None else sizes
-    if max_imbalance is not None:
-        max_size = most_of_equal_parts(sizes, k, max_imbalance)
-        share = asked.get("min_imbalance", max_imbalance)
-        if objective == "edge_cut":
-            return Requirements(k, sizes, 0.0 if share is None else least_of_equal_parts(sizes, k, share), max_size)
-    return Requirements(k, *as_bounds(sizes, min_size, max_size))
-
-
-def _node_sizes(clustering: Clustering, edit: EditedGraph) -> npt.NDArray[np.float64] | None:
-    """What each node counts for; a new one counts 1."""
-    if clustering.node_sizes is None:
-        return None
-    return np.where(edit.before >= 0, clustering.node_sizes[edit.before], 1.0)
-
-
-def _goal(clustering: Clustering, on: WeighedGraph, wanted: Requirements) -> Goal:
-    """The goal that the clustering was made for, on the present graph."""
-    k, _, least, most = wanted
-    objective, resolution = clustering.objective, 1.0 if clustering.resolution is None else clustering.resolution
-    if objective == "edge_cut":
-        return Goal(Objective(PLAIN, 0.0, on.graph.total_volume / on.graph.n_nodes), k, least, most)
-    if not k:
-        return goal_at(on, resolution, objective)._replace(least=least, most=most)
-    made_of = DEFINITIONS[objective]
-    if made_of.is_ratio:
-        return Goal(ratio_objective(on.units), k, least, most)
-    return Goal(plain_objective(on.units, k, resolution / made_of.unit_of_resolution(on.units)), k, least, most)
-
-
-def _keep_ids(clustering: Clustering, edit: EditedGraph, labels: Labels, k: int) -> dict[str, Any]:
-    """Labels and ids, kept from the earlier cluster of largest overlap, and what became of the earlier clusters."""
-    ids, n_placed = clustering.ids, np.bincount(labels + 1, minlength=k + 1)
-    overlap, sizes = overlap_of(labels_before(clustering, edit), len(ids), labels, k), n_placed[1:]
-    n_ids = len(ids) if clustering.n_ids is None else clustering.n_ids
-    new_ids = match_ids(overlap, ids, sizes, n_ids)
-    old_order, order = np.argsort(ids), np.argsort(new_ids)
-    changes = list_changes(
-        overlap[order][:, old_order], ids[old_order], new_ids[order], clustering.sizes[old_order], sizes[order]
-    )
-    id_of = _ids_by_label(new_ids, ids)
-    place = np.argsort(id_of)
-    number = np.append(place[np.searchsorted(id_of[place], new_ids)], -1)
-    n_ids = max(n_ids, int(new_ids.max()) + 1)
-    return {"labels": number[labels], "k": k, "stable_ids": id_of, "n_ids": n_ids, "changes": changes}
-
-
-def _ids_by_label(new_ids: Labels, ids_before: Labels) -> Labels:
-    """The id of each label: clusters keep their label but for the last, which fill gaps."""
-    found, ones = np.full(len(new_ids), -1, np.int64), np.sort(new_ids)
-    order = np.argsort(ids_before)
-    place = np.searchsorted(ids_before[order], ones)
-    label = np.append(order, len(found))[place]
-    stays = (np.append(ids_before, -1)[label.clip(max=len(ids_before))] == ones) & (label < len(found))
-    found[label[stays]] = ones[stays]
-    found[found < 0] = ones[~stays]
-    return found
-
-
-def _keep_sums(found: Clustering, labels: Labels, sums: ClusterSums) -> None:
-    """Keep the cuts and volumes, so that the next update and figures of quality need not read the edges."""
-    k = len(sums.size)
-    number = np.empty(k + 1, np.int64)
-    number[labels] = found.labels  # the last is that of nodes in no cluster
-    inside = np.empty(k)
-    inside[number[:k]] = sums.inside
-    volume = np.bincount(found.labels + 1, found.graph.degrees, k + 1)[1:]
-    cut = -inside if DEFINITIONS[found.objective].less_degree else volume - inside
-    keep_sums(found, cut, volume)
+    rows = np.arange(graph.n_nodes)
+    return np.where(rows < n_nodes, rows, -1)

@@ -22,14 +22,6 @@ Labels = npt.NDArray[np.int64]
 LEAST_LEFT = 1e-3  # of the volume of a cluster: of its cut a difference then keeps some twelve digits
 
 
-def labels_before(clustering: Clustering, edit: EditedGraph) -> Labels:
-    """The label that each node of the edited graph had, -1 for none."""
-    labels, more = clustering.labels, len(edit.before) - len(clustering.labels)
-    if more >= 0 and np.array_equal(edit.before[: len(labels)], np.arange(len(labels))):  # no node is gone
-        return np.concatenate([labels, np.full(more, -1)])
-    return np.where(edit.before >= 0, labels[edit.before], -1)
-
-
 def start_labels(graph: Graph, kept: Labels, n_before: int, k: int) -> Labels:
     """Labels of all nodes; a node without one becomes a cluster or, if k is given, joins its neighbors' cluster."""
     alone, labels = np.flatnonzero(kept < 0), kept.copy()
@@ -78,8 +70,9 @@ class Start(NamedTuple):
 
 
 def start_from(
-    clustering: Clustering | None, edit: EditedGraph, nodes: Labels, before: Labels, labels: Labels, run: Run
-) -> Start:
+    clustering: Clustering, edit: EditedGraph, nodes: Labels, before: Labels, labels: Labels, run: Run,
+    looked_at: npt.NDArray[np.bool_] | None = None,
+) -> Start:  # fmt: skip
     """The start from labels of some nodes of the edited graph, numbered without gaps, and the sums of the clusters.
 
     before : the labels that these nodes had, -1 for none.
@@ -87,11 +80,11 @@ def start_from(
     The sums follow from the earlier sums and the changed edges, and only nodes that lost weight to their cluster or won
     weight to another may gain. If nodes that had edges have changed their cluster, a pass over the rows makes the sums,
     and all nodes with changed edges may gain; so if a cluster lost nearly all of its weight, since its sums would be
-    little but round-off. Without an earlier clustering, all nodes may gain.
+    little but round-off. If edges changed that are not listed, the nodes `looked_at` may gain.
     """
     (own, k), has_changed = number_used(labels), edit.n_changed[nodes] > 0
-    if clustering is None:
-        return Start(with_sums(run.finest, own, k, run), np.ones(len(nodes), np.bool_))
+    if looked_at is not None:
+        return Start(with_sums(run.finest, own, k, run), looked_at[nodes])
     graph = run.graph or edit.graph.subgraph(nodes)
     volume, size = np.bincount(own, graph.degrees, k), np.bincount(own, minlength=k)
     label_of = np.empty(k, np.int64)

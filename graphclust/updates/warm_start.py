@@ -218,10 +218,8 @@ def has_changed(
     labels: npt.NDArray[np.integer], before: npt.NDArray[np.integer], marks: npt.NDArray[np.bool_]
 ) -> npt.NDArray[np.bool_]:
     """Whether each cluster has a marked node, or differs from every cluster before; label -1 is for none."""
-    n_before = int(before.max(initial=-1)) + 1
-    wide = np.where(before < 0, n_before, before)
-    found = find_twins(wide, n_before + 1, labels, int(labels.max()) + 1) < 0
-    found[labels[marks | (before < 0)]] = True
+    found = find_twins(before, int(before.max(initial=-1)) + 1, labels, int(labels.max()) + 1) < 0
+    found[labels[marks]] = True
     return found
 
 

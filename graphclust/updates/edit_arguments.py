@@ -1,0 +1,208 @@
+"""Edits as a caller states them: edges as lists, arrays or tables, and nodes by name, as rows of the graph."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from numbers import Integral
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from graphclust.checks import as_names
+from graphclust.errors import EditError, GraphWarning, ParameterError, amount, warn_caller
+from graphclust.graph.container import Graph
+from graphclust.graph.node_order import node_names
+from graphclust.io.tables import edges_of_table
+
+LONG_NUMBER = 20  # digits, more than any number of nodes has
+Edges = Iterable[tuple[Any, ...]] | npt.NDArray[Any] | Any | None
+
+
+class Edits(NamedTuple):
+    """Edits as `Clustering.update` takes them."""
+
+    added: Edges = None
+    removed: Edges = None
+    reweighted: Edges = None
+    added_nodes: Iterable[Hashable] | None = None
+    removed_nodes: Iterable[Hashable] | None = None
+    node_weight: Any = None
+
+
+def _columns_of(table: Any, weighted: bool) -> list[Any]:
+    """The ends of the edges of a table, and their weights if it has some, chosen as `graph_from_table` does."""
+    if hasattr(table, "__len__") and not len(table):
+        return [[], []]
+    edges = edges_of_table(table, weight="weight" if weighted else None, bipartite=False)
+    ((source, target, weight),) = edges.chunks
+    ends = [[edges.name(node) for node in side.tolist()] for side in (source, target)]
+    return [*ends, *([] if weight is None else [weight])]
+
+
+def as_edges(edges: Edges, argument: str, weighted: bool) -> tuple[Any, Any, npt.NDArray[np.float64]]:
+    """Ends and weights; 0 stands for the weight of removed ones."""
+    columns: list[Any]
+    if edges is None:
+        return [], [], np.empty(0)
+    if isinstance(edges, np.ndarray):
+        if edges.ndim != 2 or edges.shape[1] not in ((2, 3) if weighted else (2,)):
+            raise TypeError(f"{argument} has shape {edges.shape}, expected (m, 2)" + (" or (m, 3)" if weighted else ""))
+        ends = edges[:, :2]
+        if edges.dtype.kind == "f" and edges.shape[1] == 3:  # whose weights made floats of the rows
+            if not (np.isfinite(ends) & (ends == np.floor(ends))).all():
+                raise TypeError(f"{argument} names nodes by numbers that are not whole, expected rows of the graph")
+            ends = ends.astype(np.int64)
+        columns = [ends[:, 0], ends[:, 1], *([edges[:, 2]] if edges.shape[1] == 3 else [])]
+    elif hasattr(edges, "columns"):
+        columns = _columns_of(edges, weighted)
+    else:
+        form = "(u, v) or (u, v, weight)" if weighted else "(u, v)"
+        if isinstance(edges, Mapping) or not isinstance(edges, Iterable):
+            raise TypeError(f"{argument} is a {type(edges).__name__}, expected a list of {form}")
+        listed = list(edges)
+        if not all(isinstance(edge, tuple | list) and len(edge) in ((2, 3) if weighted else (2,)) for edge in listed):
+            hint = f"; pass {argument}.edges" if hasattr(edges, "adjacency") else ""
+            raise TypeError(f"{argument} holds something else than edges, expected a list of {form}{hint}")
+        if len({len(edge) for edge in listed}) > 1:
+            raise TypeError(f"{argument} has weights on some edges only, expected them on all or on none")
+        columns = [list(column) for column in zip(*listed, strict=True)] if listed else [[], []]
+    if argument == "reweighted" and len(columns) == 2 and len(columns[0]):
+        raise TypeError("reweighted has no weights, expected edges (u, v, weight)")
+    if not weighted:
+        return columns[0], columns[1], np.zeros(len(columns[0]))
+    try:
+        weight = np.ones(len(columns[0])) if len(columns) == 2 else np.asarray(columns[2], np.float64)
+        if weight.ndim != 1:
+            raise ValueError(weight.shape)
+    except (TypeError, ValueError, OverflowError):
+        raise TypeError(f"{argument} holds weights that are not numbers, expected finite numbers > 0") from None
+    if not (np.isfinite(weight) & (weight > 0)).all():
+        bad = weight[~(np.isfinite(weight) & (weight > 0))][0]
+        raise ParameterError(
+            f"{argument} holds the weight {bad:g}, expected finite numbers > 0; removed= takes edges away"
+        )
+    return columns[0], columns[1], weight
+
+
+def as_node_weights(node_weight: Any) -> tuple[list[Any], npt.NDArray[np.float64]]:
+    """Nodes, and what they weigh, of a mapping or a pandas Series."""
+    if node_weight is None:
+        return [], np.empty(0)
+    if not hasattr(node_weight, "items"):
+        kind = type(node_weight).__name__
+        raise TypeError(f"node_weight is a {kind}, expected a mapping or a pandas Series from nodes to what they weigh")
+    pairs = [*node_weight.items()]
+    try:
+        weights = np.array([float(weight) for _, weight in pairs], np.float64)
+    except (TypeError, ValueError, OverflowError):
+        raise TypeError("node_weight holds weights that are not numbers, expected finite numbers > 0") from None
+    if not (np.isfinite(weights) & (weights > 0.0)).all():
+        node, bad = next(pair for pair, w in zip(pairs, weights.tolist(), strict=True) if not 0.0 < w < np.inf)
+        raise ParameterError(f"node_weight holds {bad!r} for node {node!r}, expected finite numbers > 0")
+    return [node for node, _ in pairs], weights
+
+
+class NodeRows:
+    """The rows of nodes by name; new names get the next rows."""
+
+    def __init__(self, graph: Graph):
+        self.n = self.end = graph.n_nodes
+        self.row: dict[Hashable, int] | None = None if graph.nodes is None else _rows_by_name(graph)
+        self.new: dict[Hashable, int] = {}
+
+    def keep_for(self, graph: Graph) -> None:
+        """Leave the rows of all names with a graph, for its next edits."""
+        if self.row is not None:
+            vars(graph)["_row_of_name"] = self.row | self.new if self.new else self.row
+
+    def add(self, names: Iterable[Hashable] | None) -> None:
+        """Nodes that are not there come about."""
+        listed = _as_list("added_nodes", names)
+        rows = self.rows("added_nodes", listed, True)
+        for name, row in zip(listed, rows.tolist(), strict=True):
+            if row < self.n:
+                raise EditError(f"added_nodes names node {name!r}, which is there already; leave it out")
+        if len({*rows.tolist()}) < len(rows):
+            raise EditError("added_nodes names a node twice, expected each node once")
+
+    def rows_of(self, argument: str, names: Iterable[Hashable] | None) -> npt.NDArray[np.int64]:
+        return np.unique(self.rows(argument, _as_list(argument, names), False))
+
+    def rows(self, argument: str, names: Sequence[Any] | npt.NDArray[Any], may_come: bool) -> npt.NDArray[np.int64]:
+        """The rows of the nodes that an argument names; new ones get the rows after the last where they may come."""
+        if self.row is None:
+            try:
+                rows = np.asarray(names if len(names) else np.empty(0, np.int64))
+            except ValueError:  # of lists
+                rows = np.empty(0, object)
+            if rows.dtype.kind not in "iu" or rows.ndim != 1:
+                raise TypeError(
+                    f"{argument} names nodes by {rows.dtype}, expected whole numbers: the nodes have no names"
+                )
+            least, highest = (int(rows.min()), int(rows.max())) if len(rows) else (0, -1)
+            most = self.end if not may_come else max(self.end, highest + 1)
+            if least < 0 or highest >= most or most > self.end + 2 * len(rows):
+                bad = least if least < 0 else highest
+                new = f", or for new ones the next rows: {self.end}, {self.end + 1}, ..." if may_come else ""
+                raise EditError(
+                    f"{argument} names node {bad}, expected a row of the graph, which has {amount(self.n, 'node')}{new}"
+                )
+            self.end = most
+            return rows.astype(np.int64)
+        found = np.empty(len(names), np.int64)
+        for place, name in enumerate(as_names(names)):
+            try:
+                row = self.row.get(name, -1)
+                row = self.new.get(name, -1) if row < 0 else row
+            except TypeError:
+                raise TypeError(f"{argument} names node {name!r}, a {type(name).__name__}; expected a name") from None
+            if row < 0:
+                if not may_come:
+                    raise EditError(
+                        f"{argument} names node {name!r}, which the graph does not have; {self._remedy(argument, name)}"
+                    )
+                if name is None or name != name:  # nan is not itself
+                    what = name if argument == "added_nodes" else f"an edge that ends in {name!r}"
+                    raise ParameterError(f"{argument} holds {what}, expected names of nodes")
+                if (there := self._other_form(name)) is not None:
+                    warn_caller(
+                        f"{argument} names node {name!r}, a {type(name).__name__}, which comes about beside {there!r}, "
+                        f"a {type(there).__name__}, that the graph has; expected names as the graph has them",
+                        GraphWarning,
+                    )
+                row = self.new[name] = self.end
+                self.end += 1
+            found[place] = row
+        return found
+
+    def _other_form(self, name: Hashable) -> Hashable | None:
+        """The name of a node that is the same number as text, or the other way round; None where there is none."""
+        form: Hashable | None = None
+        if isinstance(name, str):
+            is_number = name.isascii() and name.removeprefix("-").isdigit() and len(name) < LONG_NUMBER
+            form = int(name) if is_number else None
+        elif isinstance(name, Integral):
+            form = str(name)
+        return form if form is not None and self.row is not None and (form in self.row or form in self.new) else None
+
+    def _remedy(self, argument: str, name: Hashable) -> str:
+        """What helps who names a node that is not there."""
+        if (there := self._other_form(name)) is not None:
+            return f"it has {there!r}, a {type(there).__name__}"
+        return "added= takes edges of new nodes" if argument == "reweighted" else "leave it out"
+
+
+def _as_list(argument: str, names: Iterable[Hashable] | None) -> list[Any]:
+    if isinstance(names, str) or not isinstance(names, Iterable | None):
+        kind = type(names).__name__
+        raise TypeError(f"{argument}={names!r} is a {kind}, expected a list of nodes, as [{names!r}]")
+    return [] if names is None else list(names)
+
+
+def _rows_by_name(graph: Graph) -> dict[Hashable, int]:
+    """The row of each name; an edited graph has it from the one before, so that names are looked at once."""
+    held = vars(graph)
+    if "_row_of_name" not in held:
+        held["_row_of_name"] = {name: row for row, name in enumerate(node_names(graph))}
+    return held["_row_of_name"]
