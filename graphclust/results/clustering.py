@@ -25,7 +25,7 @@ from graphclust.objective.objective import DEFINITIONS
 from graphclust.progress import ProgressLike
 from graphclust.results import report
 from graphclust.results.cluster_table import ClusterRow, table_of
-from graphclust.results.label_matching import ClusterChange
+from graphclust.results.label_matching import ChangeLog, ClusterChange
 from graphclust.updates.edit_arguments import Edges, Edits
 from graphclust.updates.update import update
 
@@ -57,8 +57,8 @@ class Clustering:
     seed : that gives these labels again, as `rng`; one that was drawn, where none was given; or words for a generator.
     version : of graphclust.
     node_sizes : what each node counts for where clusters have bounds, float64, shape (n_nodes,); None: 1.
-    stable_ids, n_ids, changes : after an `update`, the ids of the clusters, how many were given, and what became of
-        the clusters before.
+    stable_ids, n_ids, change_log : after an `update`, the ids of the clusters, how many were given, and where `changes`
+        come from.
     """
 
     labels: npt.NDArray[np.int64]
@@ -78,12 +78,17 @@ class Clustering:
     node_sizes: npt.NDArray[np.float64] | None = None
     stable_ids: npt.NDArray[np.int64] | None = None
     n_ids: int | None = None
-    changes: tuple[ClusterChange, ...] = ()
+    change_log: ChangeLog = field(default_factory=ChangeLog)
 
     @property
     def ids(self) -> npt.NDArray[np.int64]:
         """The id of each cluster, int64, shape (n_clusters,): it stays through updates, and none is given again."""
         return np.arange(self.n_clusters) if self.stable_ids is None else self.stable_ids
+
+    @property
+    def changes(self) -> tuple[ClusterChange, ...]:
+        """After an `update`, what became of the clusters before."""
+        return self.change_log.changes
 
     @property
     def origin(self) -> dict[str, Any]:
@@ -372,15 +377,19 @@ class Clustering:
 
         added : new edges (u, v) or (u, v, weight); a node that the graph does not have yet is created. removed : edges
             (u, v) of the graph. reweighted : edges (u, v, weight) of the graph, with their new weights. All three are
-            lists of tuples or arrays of 2 or 3 columns, and name nodes as the graph does; in a graph without names a
-            node is its row, and new nodes get the next rows: in a graph of 10 nodes the first new node is 10.
-        removed_nodes : nodes to remove with their edges; no edge of theirs may be added or reweighted.
+            lists of tuples, arrays of 2 or 3 columns or tables as `graph_from_table` takes them, and name nodes as the
+            graph does; in a graph without names a node is its row, and new nodes get the next rows: in a graph of 10
+            nodes the first new node is 10.
+        added_nodes : new nodes, which have no edges unless `added` has some. removed_nodes : nodes to remove with their
+            edges; no edge of theirs may be added or reweighted.
+        node_weight : a mapping or a pandas Series from nodes, new ones or others, to what they weigh in bounds, > 0.
         rng, progress : as `communities` takes them; an interruption by Ctrl-C leaves this clustering as it is and
             carries no result. The same graph with its nodes in another order may get other labels.
 
         Returns a `Clustering`: with exactly k clusters if k was asked for, else with as many as the resolution makes.
-        Bounds on sizes still hold; a new node counts 1. Clusters keep their labels and `ids`, and a new cluster gets an
-        id that no cluster had before. If clusters disappear, those of the highest labels take the free labels.
+        Bounds on sizes still hold; a new node counts 1 unless `node_weight` has it. Clusters keep their labels
+        and `ids`, and a new cluster gets an id that no cluster had before. If clusters disappear, those of the highest
+        labels take the free labels.
         `changes` tells which clusters were kept, grew, ...
 
         Raises EditError, which is a ParameterError, for a node or an edge that is not there, is there already or is

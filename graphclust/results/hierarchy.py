@@ -21,7 +21,7 @@ from graphclust.progress import Progress, ProgressLike
 from graphclust.results import hierarchy_text, report
 from graphclust.results.clustering import Clustering
 from graphclust.results.from_labels import clustering_of, numbering_by_size
-from graphclust.results.label_matching import ClusterChange
+from graphclust.results.label_matching import ChangeLog, ClusterChange
 from graphclust.results.level_dendrogram import cut, linkage_of
 from graphclust.updates.edit_arguments import Edges, Edits
 from graphclust.updates.update import update
@@ -71,7 +71,7 @@ class Hierarchy:
     remarks : what was assumed or repaired, one sentence each.
     seconds : stage -> seconds, in order.
     parameters, seed, version : what gives these levels again.
-    n_ids, changes : after an `update`, how many ids were given, and what became of the clusters before.
+    n_ids, change_log : after an `update`, how many ids were given, and where `changes` come from.
     """
 
     levels: tuple[npt.NDArray[np.int64], ...]
@@ -89,12 +89,17 @@ class Hierarchy:
     seed: int | str | None = None
     version: str = __version__
     n_ids: int | None = None
-    changes: tuple[ClusterChange, ...] = ()
+    change_log: ChangeLog = field(default_factory=ChangeLog)
 
     @property
     def nodes(self) -> Sequence[Hashable]:
         """The caller's nodes, in the order of the labels."""
         return node_names(self.graph)
+
+    @property
+    def changes(self) -> tuple[ClusterChange, ...]:
+        """After an `update`, what became of the clusters before."""
+        return self.change_log.changes
 
     @property
     def origin(self) -> dict[str, Any]:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
-from itertools import repeat
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -41,6 +42,33 @@ class ClusterChange(NamedTuple):
     after: tuple[int, ...]
     size_before: int
     size_after: int
+
+
+class Told(NamedTuple):
+    """The clusters that were kept, by id and with their sizes; and the other changes by the id that goes on."""
+
+    kept: Labels
+    sizes: Labels
+    of_old: dict[int, ClusterChange]
+    of_new: dict[int, ClusterChange]
+
+
+@dataclass(frozen=True, eq=False)
+class ChangeLog:
+    """What became of clusters, on one level or several; clusters that were kept are listed once somebody asks."""
+
+    levels: tuple[Told, ...] = ()
+
+    @cached_property
+    def changes(self) -> tuple[ClusterChange, ...]:
+        """Of the clusters before, by id, then of others; each once."""
+        found: dict[ClusterChange, None] = {}
+        for level in self.levels:
+            pairs = zip(level.kept.tolist(), level.sizes.tolist(), strict=True)
+            of_old = {o: ClusterChange("kept", (o,), (o,), size, size) for o, size in pairs} | level.of_old
+            for of in (of_old, level.of_new):
+                found |= dict.fromkeys(of[one] for one in sorted(of))
+        return tuple(found)
 
 
 def remap_labels(old: Any, new: Any, *, method: str = "auto") -> Any:
@@ -114,15 +142,20 @@ def number_ids(ids: Labels) -> tuple[Labels, Labels]:
     return used, place
 
 
-def overlap_of(before: Labels, n_before: int, after: Labels, n_after: int) -> sparse.csr_array:
-    """How many nodes each new cluster shares with each earlier one, shape (n_after, n_before); label -1 is for none."""
+def overlap_of(
+    before: Labels, n_before: int, after: Labels, n_after: int, twin: Labels | None = None
+) -> sparse.csr_array:
+    """How many nodes each new cluster shares with each earlier one, shape (n_after, n_before); label -1 is for none.
+
+    twin : as of `find_twins`, if it is known.
+    """
     both = (before >= 0) & (after >= 0)
     if not both.all():
         before, after = before[both], after[both]
-    if n_before * n_after <= FEW_PAIRS * len(before):
+    if twin is None and n_before * n_after <= FEW_PAIRS * len(before):
         counts = np.bincount(after * np.int64(n_before) + before, minlength=n_before * n_after)
         return sparse.csr_array(counts.reshape(n_after, n_before))
-    twin = find_twins(before, n_before, after, n_after)
+    twin = find_twins(before, n_before, after, n_after) if twin is None else twin
     whole, others = np.flatnonzero(twin >= 0), np.flatnonzero(twin[after] < 0)
     sizes = np.bincount(after, minlength=n_after)[whole]
     counts = np.concatenate([sizes, np.ones(len(others), np.int64)])
@@ -202,7 +235,7 @@ def changes_between(old: Labels, new: Labels, before: Labels, told: Labels = NON
     old_sizes = np.bincount(place[place >= 0], minlength=len(old_ids))
     new_sizes = np.bincount(now[now >= 0], minlength=len(new_ids))
     stayed = overlap_of(np.where(before >= 0, place[before], -1), len(old_ids), now, len(new_ids))
-    return list_changes(stayed, old_ids, new_ids, old_sizes, new_sizes, told)
+    return list_changes(stayed, old_ids, new_ids, old_sizes, new_sizes, told).changes
 
 
 def list_changes(
@@ -212,7 +245,7 @@ def list_changes(
     old_sizes: Labels,
     new_sizes: Labels,
     told: Labels = NONE,
-) -> tuple[ClusterChange, ...]:
+) -> ChangeLog:
     """What became of each cluster. A new cluster comes from the earlier one that had most of its nodes.
 
     overlap : as of `overlap_of`. The ids, increasing, and sizes of the clusters, all of which have nodes.
@@ -239,11 +272,9 @@ def list_changes(
     goes_on, shared = new_ids[pairs.row] == old_ids[pairs.col], np.zeros(len(old_ids), np.int64)
     shared[pairs.col[goes_on]] = pairs.data[goes_on]
     is_kept = on & (old_sizes == shared) & (np.append(new_sizes, 0)[place] == shared)
-    ids, sizes = old_ids[is_kept].tolist(), old_sizes[is_kept].tolist()
-    ones = [*zip(ids, strict=True)]
-    kept = map(tuple.__new__, repeat(ClusterChange), zip(repeat("kept"), ones, ones, sizes, sizes, strict=False))
-    of_old = dict(zip(ids, kept, strict=True))
+    kept = old_ids[is_kept], old_sizes[is_kept]
     on &= ~is_kept
+    of_old: dict[int, ClusterChange] = {}
     figures = old_ids[on], old_sizes[on], new_sizes[place[on]], shared[on]
     for o, size, now, both in zip(*(values.tolist() for values in figures), strict=True):
         of_old[o] = ClusterChange(_kind(size, now, both), (o,), (o,), size, now)
@@ -261,7 +292,7 @@ def list_changes(
     for n in new_ids[is_born].tolist():
         if n not in comes_from and n not in origins:
             of_new[n] = change("born", [], [n])
-    return (*map(of_old.__getitem__, sorted(of_old)), *map(of_new.__getitem__, sorted(of_new)))
+    return ChangeLog((Told(*kept, of_old, of_new),))
 
 
 def _group(keys: Labels, values: Labels) -> dict[int, list[int]]:

@@ -108,7 +108,6 @@ def partition_again(
         raise ParameterError(f"after the edits {amount(n_taken, *words)}, fewer than k={wanted.k}")
     nodes, part = np.flatnonzero(taken), _part_of(graph, taken)
     at = slice(None) if len(nodes) == len(kept) else nodes  # of all nodes nothing is copied
-    kept, n_changed = kept[at], edit.n_changed[at]
     on = weigh(part, clustering.objective)
     if on.units.mass == 0.0 and not taken.all():
         raise GraphValidationError(
@@ -116,7 +115,8 @@ def partition_again(
             "changed graph"
         )
     run = _run_on(on, clustering.objective, None if wanted.sizes is None else wanted.sizes[nodes], rng, progress)
-    labels = start_labels(part, kept, clustering.n_clusters, wanted.k)
+    labels = start_labels(part, _without_full(kept, edit, wanted)[at], clustering.n_clusters, wanted.k)
+    kept, n_changed = kept[at], edit.n_changed[at]
     start = start_from(clustering, edit, nodes, kept, labels, run, looked_at)
     goal = _goal(clustering, on, wanted)
     if is_apart:
@@ -127,6 +127,14 @@ def partition_again(
     labels = np.full(graph.n_nodes, -1, np.int64)
     labels[at] = found.labels
     return labels, found.sums
+
+
+def _without_full(kept: Labels, edit: EditedGraph, wanted: Requirements) -> Labels:
+    """Labels from before; nodes of new weight that their clusters have no room for have none, unless k is given."""
+    if edit.node_weight is None or wanted.sizes is None or wanted.k:
+        return kept
+    load = np.bincount(kept + 1, wanted.sizes)
+    return np.where((edit.node_weight > 0.0) & (load > wanted.most)[kept + 1], -1, kept)
 
 
 def _are_in_components_of(graph: Graph, nodes: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
@@ -223,7 +231,7 @@ def _keep_ids(clustering: Clustering, edit: EditedGraph, labels: Labels, k: int)
     place = np.argsort(id_of)
     number = np.append(place[np.searchsorted(id_of[place], new_ids)], -1)
     n_ids = max(n_ids, int(new_ids.max()) + 1)
-    return {"labels": number[labels], "k": k, "stable_ids": id_of, "n_ids": n_ids, "changes": changes}
+    return {"labels": number[labels], "k": k, "stable_ids": id_of, "n_ids": n_ids, "change_log": changes}
 
 
 def _ids_by_label(new_ids: Labels, ids_before: Labels) -> Labels:

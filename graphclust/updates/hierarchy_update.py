@@ -19,7 +19,7 @@ from graphclust.objective.objective import weigh
 from graphclust.partition.hierarchy import USUAL, LevelOptions, make_levels, refuse_heavy_nodes
 from graphclust.progress import Progress
 from graphclust.results.hierarchy import hierarchy_of
-from graphclust.results.label_matching import ClusterChange, find_twins, list_changes, overlap_of, renumber
+from graphclust.results.label_matching import ChangeLog, Told, find_twins, list_changes, overlap_of, renumber
 from graphclust.updates.clustering_update import keep_sums_of, partition_again, remarks_on_new_nodes
 from graphclust.updates.edits import EditedGraph
 from graphclust.updates.warm_start import EarlierLevels, has_changed
@@ -42,7 +42,8 @@ def remake_hierarchy(
     refuse_heavy_nodes(graph, sizes)
     options = {name: value for name, value in found.parameters.items() if name != "connectivity"}
     wanted = LevelOptions(sizes, None, options["levels"], found.objective, options["effort"], found.resolutions)
-    earlier = EarlierLevels([edit.carry(labels, -1) for labels in found.levels], edit.n_changed)
+    n_changed = edit.n_changed if edit.node_weight is None else np.maximum(edit.n_changed, edit.node_weight > 0.0)
+    earlier = EarlierLevels([edit.carry(labels, -1) for labels in found.levels], n_changed)
     if found.max_size is None or wanted.levels is not None:
         levels, _ = make_levels(graph, wanted, rng, progress, earlier)
         sums = None
@@ -65,7 +66,7 @@ def remake_hierarchy(
             keep_sums_of(made.coarsest, levels[0], sums)
         after = _After(found, made, earlier)
         ids, n_ids = after.match_ids()
-        later = replace(made, ids=ids, n_ids=n_ids, changes=after.changes(ids, n_ids))
+        later = replace(made, ids=ids, n_ids=n_ids, change_log=after.changes(ids, n_ids))
         vars(later)["coarsest"] = made.coarsest
     return later
 
@@ -161,9 +162,9 @@ class _After:
             kept.append(ids)
         return tuple(kept), n_ids
 
-    def changes(self, ids: tuple[Labels, ...], n_ids: int) -> tuple[ClusterChange, ...]:
+    def changes(self, ids: tuple[Labels, ...], n_ids: int) -> ChangeLog:
         """What became of the clusters of all levels; a cluster on several levels is told of on the first one."""
-        found: dict[ClusterChange, None] = {}
+        found: list[Told] = []
         is_told, was, lives = np.zeros((3, n_ids), bool)
         was[np.concatenate(self.old.ids)] = True
         lives[np.concatenate(ids)] = True
@@ -180,9 +181,8 @@ class _After:
             before_ids, after_ids = old_ids[columns], own[rows]
             both = np.concatenate([before_ids, after_ids])
             elsewhere = both[was[both] & lives[both] & ~np.isin(both, np.intersect1d(old_ids, own))]  # not on one level
-            overlap = overlap_of(before, len(old_ids), labels, len(own))[rows][:, columns]
+            overlap = overlap_of(before, len(old_ids), labels, len(own), twin)[rows][:, columns]
             told = np.concatenate([both[is_told[both]], elsewhere])
-            changes = list_changes(overlap, before_ids, after_ids, old_sizes[columns], sizes[rows], told)
-            found |= dict.fromkeys(changes)
+            found += list_changes(overlap, before_ids, after_ids, old_sizes[columns], sizes[rows], told).levels
             is_told[np.setdiff1d(both, elsewhere)] = True
-        return tuple(found)
+        return ChangeLog(tuple(found))

@@ -91,10 +91,10 @@ def start_from(
     label_of[own] = labels
     volume_before = np.append(clustering.volume, 0.0)[np.minimum(label_of, clustering.n_clusters)]
     is_lost = (volume < LEAST_LEFT * volume_before) & (volume > 0.0)
-    moved = before != labels
-    moved[size[own] == 1] = False  # of a node alone no earlier sum is asked
-    if is_lost.any() or _has_edges(clustering, edit, nodes[moved]):
-        return Start(with_sums(run.finest, own, k, run), has_changed)
+    has_moved = before != labels
+    needs_sums = has_moved & ((before >= 0) | (size[own] > 1))  # a node that is alone, as before, left no cluster
+    if is_lost.any() or _has_edges(clustering, edit, nodes[needs_sums]):
+        return Start(with_sums(run.finest, own, k, run), has_changed | has_moved)
     cut, waits, may_part = _cuts_after(clustering, edit, nodes, labels, graph)
     cut = np.where(volume > 0.0, cut[label_of], 0.0)
     alone = np.flatnonzero(size[own] == 1)

@@ -1,5 +1,7 @@
 """Edits of a graph give the graph that would be made of the edited edges."""
 
+from dataclasses import replace
+
 import networkx as nx
 import numpy as np
 import pytest
@@ -69,6 +71,42 @@ def test_arrays_are_edges_too():
     assert named.graph.to_scipy().toarray()[0].tolist() == [0.0, 1.0, 2.0]
 
 
+def test_tables_are_edges_too():
+    pandas = pytest.importorskip("pandas")
+    table = pandas.DataFrame({"w": [2.0, 3.0], "to": ["c", "d"], "from": ["a", "a"]})
+    found = apply_edits(as_graph(nx.path_graph(["a", "b", "c"])), added=table, removed=table[:0])
+    assert list(found.graph.nodes) == ["a", "b", "c", "d"]
+    assert found.graph.to_scipy().toarray()[0].tolist() == [0.0, 1.0, 2.0, 3.0]
+    again = apply_edits(found.graph, removed=table)
+    assert again.graph.to_scipy().toarray()[0].tolist() == [0.0, 1.0, 0.0, 0.0]
+
+
+def test_new_nodes_have_no_edges_and_come_in_the_order_in_which_they_are_listed():
+    graph = replace(as_graph(nx.path_graph(["a", "b"])), node_weights=np.array([2.0, 3.0]))
+    found = apply_edits(graph, added=[("y", "a")], added_nodes=["x", "y"], node_weight={"y": 4, "b": 5.0})
+    assert list(found.graph.nodes) == ["a", "b", "x", "y"] and found.graph.degrees.tolist() == [2.0, 1.0, 0.0, 1.0]
+    assert found.graph.node_weights.tolist() == [2.0, 5.0, 1.0, 4.0] and found.node_weight.tolist() == [0, 5, 0, 4]
+    assert apply_edits(as_graph(np.ones((2, 2))), added_nodes=[2, 3]).graph.n_nodes == 4
+
+
+def test_names_are_looked_at_once_however_many_edits_follow():
+    class Names(list):
+        n_read = 0
+
+        def __iter__(self):
+            Names.n_read += 1
+            return super().__iter__()
+
+    graph = replace(as_graph(nx.path_graph(["a", "b", "c"])), nodes=Names("abc"))
+    first = apply_edits(graph, added=[("a", "c")])
+    n_read = Names.n_read
+    second = apply_edits(first.graph, removed=[("a", "c")])
+    third = apply_edits(second.graph, removed=[("a", "b")], added_nodes=["d"])
+    assert n_read == 1 and Names.n_read == 2  # a list of one name more is copied
+    assert apply_edits(third.graph, added=[("d", "c")]).graph.degrees.tolist() == [0.0, 1.0, 2.0, 1.0]
+    assert apply_edits(graph, added=[("d", "a")]).graph.nodes == ["a", "b", "c", "d"]
+
+
 @for_each(
     ("edits", "error", "words"),
     [
@@ -109,6 +147,16 @@ def test_arrays_are_edges_too():
         ({"added": [("a", float("nan"))]}, ParameterError, "added holds an edge that ends in nan"),
         ({"removed_nodes": [["a"]]}, TypeError, r"removed_nodes names node \['a'\], a list"),
         ({"removed_nodes": 5}, TypeError, r"removed_nodes=5 is a int, expected a list of nodes, as \[5\]"),
+        ({"added_nodes": "d"}, TypeError, r"added_nodes='d' is a str, expected a list of nodes, as \['d'\]"),
+        ({"added_nodes": ["d", "a"]}, EditError, "added_nodes names node 'a', which is there already"),
+        ({"added_nodes": ["d", "d"]}, EditError, "added_nodes names a node twice"),
+        ({"added_nodes": ["d"], "removed_nodes": ["d"]}, EditError, "added_nodes names node 'd', which removed_nodes"),
+        ({"added_nodes": [None]}, ParameterError, "added_nodes holds None, expected names of nodes"),
+        ({"node_weight": {"z": 2.0}}, EditError, "node_weight names node 'z', which the graph does not have"),
+        ({"node_weight": {"a": 2.0}, "removed_nodes": ["a"]}, EditError, "node_weight names node 'a', which removed"),
+        ({"node_weight": {"a": 0}}, ParameterError, "node_weight holds 0 for node 'a', expected finite numbers > 0"),
+        ({"node_weight": {"a": "heavy"}}, TypeError, "node_weight holds weights that are not numbers"),
+        ({"node_weight": [1.0, 2.0, 3.0]}, TypeError, "node_weight is a list, expected a mapping or a pandas Series"),
     ],
 )
 def test_impossible_edits_are_named(edits, error, words):
