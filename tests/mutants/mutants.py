@@ -5,10 +5,10 @@
     python tests/mutants/mutants.py --table coreset --jobs 2
     python tests/mutants/mutants.py --share 4 --turn 1     # every fourth, from the second on
 
-The tables of `mutant_tables` say which text of which file becomes which, and which tests should fail then, by their
-names or by their files. A text that does not stand in its file exactly once, or a test that is not there, is stale: the
-table is to be mended. Ends with 1 where a line is stale, where the tests do not pass unspoiled, or where fewer than 95
-of 100 mutants are caught; with 0 otherwise.
+The tables of `mutant_tables` say file by file, and then by the tests that should fail, what is spoiled: in a text of
+the file, `«what stands there→what takes its place»`. A text that does not stand in its file exactly once, or a test
+that is not there, is stale: the table is to be mended. Ends with 1 where a line is stale, where the tests do not pass
+unspoiled, or where fewer than 95 of 100 mutants are caught; with 0 otherwise.
 """
 
 import argparse
@@ -33,6 +33,7 @@ LEAST_CAUGHT = 0.95
 SECONDS = 150  # a mutant may well turn a loop into an endless one
 NOT_COPIED = shutil.ignore_patterns("__pycache__", ".*")
 CAUGHT, SURVIVED, WRONG_TESTS = "caught", "SURVIVED", "WRONG TESTS"
+_CHANGE = re.compile("«(.*?)→(.*?)»", re.DOTALL)
 
 
 class Mutant(NamedTuple):
@@ -51,7 +52,18 @@ class Mutant(NamedTuple):
 
 def read_tables(tables: Iterable[str]) -> list[Mutant]:
     """All mutants of the tables; a name stands for one."""
-    mutants = [Mutant(*row) for table in tables for row in importlib.import_module(f"mutant_tables.{table}").MUTANTS]
+    mutants: list[Mutant] = []
+    for table in tables:
+        module = importlib.import_module(f"mutant_tables.{table}")
+        if isinstance(module.MUTANTS, list):  # of a table that says each text twice
+            mutants += [Mutant(*row) for row in module.MUTANTS]
+            continue
+        equivalent = getattr(module, "EQUIVALENT", {})
+        for file, by_tests in module.MUTANTS.items():
+            for tests, texts in by_tests.items():
+                for name, text in texts.items():
+                    old, new = (_CHANGE.sub(side, text) for side in (r"\1", r"\2"))
+                    mutants.append(Mutant(name, file, old, new, tests.split(), equivalent.get(name, "")))
     names = [mutant.name for mutant in mutants]
     if len(set(names)) < len(names):
         raise SystemExit(f"names that stand twice: {sorted({name for name in names if names.count(name) > 1})}")

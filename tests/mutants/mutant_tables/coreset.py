@@ -1,340 +1,155 @@
 """Sampling in kernel space, the coreset and its graphs, labels from it."""
 
-MUTANTS = [
-    (
-        "seeds-drawn-by-the-number-in-the-block",
-        "coreset/parallel_sampling.py",
-        "draw_each(key, turn, first, factor",
-        "draw_each(key, turn, 0, factor",
-        ["test_any_blocks_draw_the_same"],
-    ),
-    (
-        "ranks-of-seeds-start-again-in-each-round",
-        "coreset/parallel_sampling.py",
-        "approach_distances, self.distances, rows, self.n_seeds)",
-        "approach_distances, self.distances, rows, 0)",
-        ["test_the_distances_are_those_of_the_formula"],
-    ),
-    (
-        "voronoi-shares-by-all-seeds",
-        "coreset/parallel_sampling.py",
-        "volumes = sums.volumes[distances.nearest]",
-        "volumes = sums.volumes.mean()",
-        ["test_importance_sampling_has_the_published_probabilities"],
-    ),
-    (
-        "drawn-weights-without-counts",
-        "coreset/parallel_sampling.py",
-        "counts * weights / (shares[places]",
-        "weights / (shares[places]",
-        ["test_draws_within_a_block_follow_the_shares"],
-    ),
-    (
-        "columns-counted-from-the-start-of-the-graph",
-        "coreset/row_subset.py",
-        "numbers[own] = rows.nodes[own] - first",
-        "numbers[own] = n + np.arange(m)[own]",
-        ["test_links_and_labels_from_the_rows_of_the_coreset_are_those_of_the_graph"],
-    ),
-    (
-        "seed-weight-of-repeated-seeds",
-        "coreset/sampling.py",
-        "weights[np.unique(seeds.nodes)].sum()",
-        "weights[seeds.nodes].sum()",
-        ["test_a_seed_that_was_drawn_twice_weighs_once"],
-    ),
-    (
-        "round-sizes-exponent",
-        "coreset/sampling.py",
-        "scale * iterated**0.5 *",
-        "scale * iterated**0.25 *",
-        ["test_sizes_of_rounds_follow_algorithm_4"],
-    ),
-    (
-        "uniform-weights-count-isolated-nodes",
-        "coreset/sampling.py",
-        "(len(points) / size)",
-        "(kernel.n_nodes / size)",
-        ["test_a_uniform_sample_weighs_each_draw_alike"],
-    ),
-    (
-        "uniform-weights-without-counts",
-        "coreset/sampling.py",
-        "counts * kernel.point_weights[nodes] * (len(points)",
-        "kernel.point_weights[nodes] * (len(points)",
-        ["test_a_uniform_sample_weighs_each_draw_alike"],
-    ),
-    (
-        "oversampling-ignored",
-        "coreset/sampling.py",
-        "ceil(oversampling * k), method=sampling",
-        "k, method=sampling",
-        ["test_after_the_gate_only_rows_of_sampled_nodes_are_read"],
-    ),
-    (
-        "importance-weights-by-distinct-nodes",
-        "coreset/sampling.py",
-        "(probabilities[nodes] * size)",
-        "(probabilities[nodes] * len(nodes))",
-        ["test_importance_sampling_draws_from_the_exact_distribution"],
-    ),
-    (
-        "importance-weights-without-counts",
-        "coreset/sampling.py",
-        "counts * kernel.point_weights[nodes] / (",
-        "kernel.point_weights[nodes] / (",
-        ["test_importance_sampling_draws_from_the_exact_distribution"],
-    ),
-    (
-        "voronoi-volumes-unweighted",
-        "coreset/sampling.py",
-        "np.bincount(seeds.nearest, weights=weights, minlength",
-        "np.bincount(seeds.nearest, minlength",
-        ["test_importance_sampling_draws_from_the_exact_distribution"],
-    ),
-    (
-        "sensitivity-without-cost",
-        "coreset/sampling.py",
-        "sensitivity += weights / weights[np.unique(seeds.nodes)].sum()",
-        "sensitivity = weights / weights[np.unique(seeds.nodes)].sum()",
-        ["test_importance_sampling_draws_from_the_exact_distribution"],
-    ),
-    (
-        "sensitivity-cost-unweighted",
-        "coreset/sampling.py",
-        "sensitivity = weights * seeds.sq_distances",
-        "sensitivity = seeds.sq_distances.copy()",
-        ["test_importance_sampling_draws_from_the_exact_distribution"],
-    ),
-    (
-        "restricted-kernel-keeps-its-weights",
-        "objective/kernel.py",
-        "self.self_affinity[nodes], weights)",
-        "self.self_affinity[nodes], self.point_weights[nodes])",
-        ["test_iterated_coresets_are_unbiased_too"],
-    ),
-    (
-        "implied-loop-of-another-mean",
-        "objective/kernel.py",
-        "np.divide(degrees, row_length,",
-        "np.divide(degrees, row_length + 1,",
-        ["test_kernel_is_that_of_the_formula"],
-    ),
-    (
-        "shift-over-squared-degree",
-        "objective/kernel.py",
-        "inverse + shift * inverse",
-        "inverse + shift * inverse * inverse",
-        ["test_kernel_is_that_of_the_formula"],
-    ),
-    (
-        "degrees-count-loops-twice",
-        "objective/kernel.py",
-        "degrees = degrees + mean_weight",
-        "degrees = degrees + loops + mean_weight",
-        ["test_kernel_is_that_of_the_formula"],
-    ),
-    (
-        "first-seed-of-most-self-affinity",
-        "coreset/seeding.py",
-        "np.argmin(np.where(weights > 0, self_affinity, np.inf))",
-        "np.argmax(np.where(weights > 0, self_affinity, -np.inf))",
-        ["test_distances_and_nearest_seeds_equal_brute_force"],
-    ),
-    (
-        "distance-in-feature-space",
-        "compiled/graphs/seeding.py",
-        "seed_affinity - 2.0 * affinity",
-        "seed_affinity - affinity",
-        ["test_distances_and_nearest_seeds_equal_brute_force"],
-    ),
-    (
-        "mass-of-a-neighbor-unweighted",
-        "compiled/graphs/seeding.py",
-        "set_mass(tree, x, point_weights[x] * distance)",
-        "set_mass(tree, x, distance)",
-        ["test_scaling_the_weights_by_a_power_of_two_changes_no_draw"],
-    ),
-    (
-        "scan-unweighted",
-        "compiled/graphs/seeding.py",
-        "mass = point_weights[x] * sq_distances[x]",
-        "mass = sq_distances[x]",
-        ["test_d2_sampling_draws_from_the_exact_distribution"],
-    ),
-    (
-        "scan-leaves-affinities-behind",
-        "compiled/graphs/seeding.py",
-        "affinity[indices[e]] = 0.0",
-        "affinity[indices[e]] *= 0.5",
-        ["test_distances_and_nearest_seeds_equal_brute_force"],
-    ),
-    (
-        "round-off-counted-as-clipped",
-        "compiled/graphs/seeding.py",
-        "if distance < -ROUND_OFF * (own_affinity + seed_affinity):",
-        "if distance < 0.0:",
-        ["test_rounding_below_zero_is_not_counted_as_clipped"],
-    ),
-    (
-        "tree-sums-one-child-twice",
-        "compiled/graphs/sampling_tree.py",
-        "tree[node] = tree[2 * node + 1] + tree[2 * node + 2]",
-        "tree[node] = tree[2 * node + 1] + tree[2 * node + 1]",
-        ["test_distances_never_increase_with_more_seeds"],
-    ),
-    (
-        "tree-target-not-lowered",
-        "compiled/graphs/sampling_tree.py",
-        "target -= tree[left]",
-        "target -= 0.0",
-        ["test_tree_draws_each_leaf_in_proportion_to_its_mass"],
-    ),
-    (
-        "tree-enters-an-empty-half",
-        "compiled/graphs/sampling_tree.py",
-        " or tree[left + 1] == 0.0",
-        "",
-        ["test_a_sum_rounded_up_does_not_lead_to_a_leaf_without_mass"],
-    ),
-    (
-        "label-value-of-one-product",
-        "compiled/graphs/label_extension.py",
-        "sq_norms[j] - 2.0 * nodes[x, PRODUCT]",
-        "sq_norms[j] - nodes[x, PRODUCT]",
-        ["test_labels_equal_dense_weighted_kernel_k_means_assignment"],
-    ),
-    (
-        "centroid-is-a-sum",
-        "compiled/graphs/label_extension.py",
-        "/ (nodes[x, DEGREE] * cluster_weights[j])",
-        "/ nodes[x, DEGREE]",
-        ["test_labels_equal_dense_weighted_kernel_k_means_assignment"],
-    ),
-    (
-        "own-affinity-without-degree",
-        "compiled/graphs/label_extension.py",
-        "member_weights[i] * self_affinity[y] * degrees[y]",
-        "member_weights[i] * self_affinity[y]",
-        ["test_labels_equal_dense_weighted_kernel_k_means_assignment"],
-    ),
-    (
-        "undecided-go-to-the-longest-centroid",
-        "compiled/graphs/label_extension.py",
-        "sq_norms[j] < sq_norms[default]",
-        "sq_norms[j] > sq_norms[default]",
-        ["test_labels_equal_dense_weighted_kernel_k_means_assignment"],
-    ),
-    (
-        "isolated-nodes-undecided",
-        "coreset/label_extension.py",
-        "undecided[isolated] = False",
-        "undecided[isolated] = True",
-        ["test_labels_equal_dense_weighted_kernel_k_means_assignment"],
-    ),
-    (
-        "centroid-lengths",
-        "coreset/label_extension.py",
-        "squares = cluster_weights**2",
-        "squares = cluster_weights",
-        ["test_labels_equal_dense_weighted_kernel_k_means_assignment"],
-    ),
-    (
-        "coreset-graph-diagonal",
-        "coreset/induced_coreset_graph.py",
-        "coreset.weights**2 * kernel",
-        "coreset.weights * kernel",
-        ["test_coreset_graph_equals_the_dense_formula_and_is_symmetric_to_the_bit"],
-    ),
-    (
-        "coreset-graph-scales-one-side",
-        "coreset/induced_coreset_graph.py",
-        "scale[row_of] * scale[rows.indices]",
-        "scale[row_of] * scale[row_of]",
-        ["test_coreset_graph_equals_the_dense_formula_and_is_symmetric_to_the_bit"],
-    ),
-    (
-        "two-steps-without-degrees",
-        "compiled/graphs/shared_neighbors.py",
-        "factor = w / degrees[z]",
-        "factor = w",
-        ["test_formed_and_factored_equal_the_dense_product"],
-    ),
-    (
-        "hub-factor",
-        "compiled/graphs/shared_neighbors.py",
-        "factor *= (n_visitors - 1) / (end - start - 1)",
-        "factor *= n_visitors / (end - start)",
-        ["test_a_hub_links_its_visitors_in_runs_and_keeps_their_total"],
-    ),
-    (
-        "second-step-unweighted",
-        "compiled/graphs/shared_neighbors.py",
-        "factor * (visit_weights[i] if weighted else 1.0)",
-        "factor",
-        ["test_formed_and_factored_equal_the_dense_product"],
-    ),
-    (
-        "factor-without-root",
-        "two_step/shared_neighbors.py",
-        "/ np.sqrt(kernel.degrees[columns])",
-        "/ kernel.degrees[columns]",
-        ["test_formed_and_factored_equal_the_dense_product"],
-    ),
-    (
-        "two-step-scale-unweighted",
-        "two_step/shared_neighbors.py",
-        "kernel.degrees, coreset.weights / kernel.degrees[coreset.nodes], lengths",
-        "kernel.degrees, 1.0 / kernel.degrees[coreset.nodes], lengths",
-        ["test_formed_and_factored_equal_the_dense_product"],
-    ),
-    (
-        "links-through-some-neighbors-not-scaled-up",
-        "two_step/shared_neighbors.py",
-        "    scale = scale * (lengths / np.maximum(np.diff(rows.indptr), 1))\n",
-        "",
-        ["test_a_coreset_node_of_many_neighbors_is_linked_through_some_and_keeps_its_total"],
-    ),
-    (
-        "some-neighbors-are-the-first",
-        "compiled/graphs/row_subset.py",
-        "e = start + j * length // room",
-        "e = start + j",
-        ["test_of_long_rows_one_entry_stands_for_each_run_of_them"],
-    ),
-    (
-        "the-first-neighbor-of-each-run",
-        "compiled/graphs/row_subset.py",
-        "                e += np.int64(mix_bits(np.uint64(rows.indices[start]) + np.uint64(j)) % np.uint64(run))\n",
-        "",
-        ["test_of_long_rows_one_entry_stands_for_each_run_of_them"],
-    ),
-    (
-        "regions-that-a-node-has-nothing-to-do-with",
-        "compiled/graphs/label_extension.py",
-        "np.inf if met_only else sq_norms[default]",
-        "sq_norms[default]",
-        ["test_labels_equal_dense_weighted_kernel_k_means_assignment"],
-    ),
-    (
-        "spreading-ties-to-the-first-met",
-        "compiled/graphs/label_propagation.py",
-        "if link[c] > most or (link[c] == most and c < best):",
-        "if link[c] > most:",
-        ["test_spreading_takes_the_label_of_most_weight"],
-    ),
-    (
-        "spreading-unweighted",
-        "compiled/graphs/label_propagation.py",
-        "link[c] += weights[e] if weighted else 1.0",
-        "link[c] += 1.0",
-        ["test_row_loops.py"],
-    ),
-    (
-        "all-points-of-weight-above-one",
-        "coreset/parallel_sampling.py",
-        "    points = np.flatnonzero(weights > 0)\n    return first",
-        "    points = np.flatnonzero(weights > 1)\n    return first",
-        ["test_all_points_of_a_block_are_those_of_little_weight_too"],
-    ),
-]
+MUTANTS = {
+    "coreset/parallel_sampling.py": {
+        "test_any_blocks_draw_the_same": {
+            "seeds-drawn-by-the-number-in-the-block": "draw_each(key, turn, «first→0», factor",
+        },
+        "test_the_distances_are_those_of_the_formula": {
+            "ranks-of-seeds-start-again-in-each-round": "approach_distances, self.distances, rows, «self.n_seeds→0»)",
+        },
+        "test_importance_sampling_has_the_published_probabilities": {
+            "voronoi-shares-by-all-seeds": "volumes = sums.volumes«[distances.nearest]→.mean()»",
+        },
+        "test_draws_within_a_block_follow_the_shares": {
+            "drawn-weights-without-counts": "«counts * →»weights / (shares[places]",
+        },
+        "test_all_points_of_a_block_are_those_of_little_weight_too": {
+            "all-points-of-weight-above-one": "    points = np.flatnonzero(weights > «0→1»)\n    return first",
+        },
+    },
+    "coreset/row_subset.py": {
+        "test_links_and_labels_from_the_rows_of_the_coreset_are_those_of_the_graph": {
+            "columns-counted-from-the-start-of-the-graph": (
+                "numbers[own] = «rows.nodes[own] - first→n + np.arange(m)[own]»"
+            ),
+        },
+    },
+    "coreset/sampling.py": {
+        "test_a_seed_that_was_drawn_twice_weighs_once": {
+            "seed-weight-of-repeated-seeds": "weights[«np.unique(seeds.nodes)→seeds.nodes»].sum()",
+        },
+        "test_sizes_of_rounds_follow_algorithm_4": {
+            "round-sizes-exponent": "scale * iterated**0.«5→25» *",
+        },
+        "test_a_uniform_sample_weighs_each_draw_alike": {
+            "uniform-weights-count-isolated-nodes": "(«len(points)→kernel.n_nodes» / size)",
+            "uniform-weights-without-counts": "«counts * →»kernel.point_weights[nodes] * (len(points)",
+        },
+        "test_after_the_gate_only_rows_of_sampled_nodes_are_read": {
+            "oversampling-ignored": "«ceil(oversampling * k)→k», method=sampling",
+        },
+        "test_importance_sampling_draws_from_the_exact_distribution": {
+            "importance-weights-by-distinct-nodes": "(probabilities[nodes] * «size→len(nodes)»)",
+            "importance-weights-without-counts": "«counts * →»kernel.point_weights[nodes] / (",
+            "voronoi-volumes-unweighted": "np.bincount(seeds.nearest, «weights=weights, →»minlength",
+            "sensitivity-without-cost": "sensitivity «+→»= weights / weights[np.unique(seeds.nodes)].sum()",
+            "sensitivity-cost-unweighted": "sensitivity = «weights * seeds.sq_distances→seeds.sq_distances.copy()»",
+        },
+    },
+    "objective/kernel.py": {
+        "test_iterated_coresets_are_unbiased_too": {
+            "restricted-kernel-keeps-its-weights": "self.self_affinity[nodes], «weights→self.point_weights[nodes]»)",
+        },
+        "test_kernel_is_that_of_the_formula": {
+            "implied-loop-of-another-mean": "np.divide(degrees, row_length«→ + 1»,",
+            "shift-over-squared-degree": "inverse + shift * inverse«→ * inverse»",
+            "degrees-count-loops-twice": "degrees = degrees + «→loops + »mean_weight",
+        },
+    },
+    "coreset/seeding.py": {
+        "test_distances_and_nearest_seeds_equal_brute_force": {
+            "first-seed-of-most-self-affinity": (
+                "np.«argmin(np.where(weights > 0, self_affinity, →argmax(np.where(weights > 0, self_affinity, "
+                "-»np.inf))"
+            ),
+        },
+    },
+    "compiled/graphs/seeding.py": {
+        "test_distances_and_nearest_seeds_equal_brute_force": {
+            "distance-in-feature-space": "seed_affinity - «2.0 * →»affinity",
+            "scan-leaves-affinities-behind": "affinity[indices[e]] «= 0.0→*= 0.5»",
+        },
+        "test_scaling_the_weights_by_a_power_of_two_changes_no_draw": {
+            "mass-of-a-neighbor-unweighted": "set_mass(tree, x, «point_weights[x] * →»distance)",
+        },
+        "test_d2_sampling_draws_from_the_exact_distribution": {
+            "scan-unweighted": "mass = «point_weights[x] * →»sq_distances[x]",
+        },
+        "test_rounding_below_zero_is_not_counted_as_clipped": {
+            "round-off-counted-as-clipped": "if distance < «-ROUND_OFF * (own_affinity + seed_affinity)→0.0»:",
+        },
+    },
+    "compiled/graphs/sampling_tree.py": {
+        "test_distances_never_increase_with_more_seeds": {
+            "tree-sums-one-child-twice": "tree[node] = tree[2 * node + 1] + tree[2 * node + «2→1»]",
+        },
+        "test_tree_draws_each_leaf_in_proportion_to_its_mass": {
+            "tree-target-not-lowered": "target -= «tree[left]→0.0»",
+        },
+        "test_a_sum_rounded_up_does_not_lead_to_a_leaf_without_mass": {
+            "tree-enters-an-empty-half": "« or tree[left + 1] == 0.0→»",
+        },
+    },
+    "compiled/graphs/label_extension.py": {
+        "test_labels_equal_dense_weighted_kernel_k_means_assignment": {
+            "label-value-of-one-product": "sq_norms[j] - «2.0 * →»nodes[x, PRODUCT]",
+            "centroid-is-a-sum": "/ «(nodes[x, DEGREE] * cluster_weights[j])→nodes[x, DEGREE]»",
+            "own-affinity-without-degree": "member_weights[i] * self_affinity[y]« * degrees[y]→»",
+            "undecided-go-to-the-longest-centroid": "sq_norms[j] «<→>» sq_norms[default]",
+            "regions-that-a-node-has-nothing-to-do-with": "«np.inf if met_only else →»sq_norms[default]",
+        },
+    },
+    "coreset/label_extension.py": {
+        "test_labels_equal_dense_weighted_kernel_k_means_assignment": {
+            "isolated-nodes-undecided": "undecided[isolated] = «False→True»",
+            "centroid-lengths": "squares = cluster_weights«**2→»",
+        },
+    },
+    "coreset/induced_coreset_graph.py": {
+        "test_coreset_graph_equals_the_dense_formula_and_is_symmetric_to_the_bit": {
+            "coreset-graph-diagonal": "coreset.weights«**2→» * kernel",
+            "coreset-graph-scales-one-side": "scale[row_of] * scale[«rows.indices→row_of»]",
+        },
+    },
+    "compiled/graphs/shared_neighbors.py": {
+        "test_formed_and_factored_equal_the_dense_product": {
+            "two-steps-without-degrees": "factor = w« / degrees[z]→»",
+            "second-step-unweighted": "factor« * (visit_weights[i] if weighted else 1.0)→»",
+        },
+        "test_a_hub_links_its_visitors_in_runs_and_keeps_their_total": {
+            "hub-factor": "factor *= «(n_visitors - 1) / (end - start - 1→n_visitors / (end - start»)",
+        },
+    },
+    "two_step/shared_neighbors.py": {
+        "test_formed_and_factored_equal_the_dense_product": {
+            "factor-without-root": "/ «np.sqrt(kernel.degrees[columns])→kernel.degrees[columns]»",
+            "two-step-scale-unweighted": (
+                "kernel.degrees, «coreset.weights→1.0» / kernel.degrees[coreset.nodes], lengths"
+            ),
+        },
+        "test_a_coreset_node_of_many_neighbors_is_linked_through_some_and_keeps_its_total": {
+            "links-through-some-neighbors-not-scaled-up": (
+                "«    scale = scale * (lengths / np.maximum(np.diff(rows.indptr), 1))\n→»"
+            ),
+        },
+    },
+    "compiled/graphs/row_subset.py": {
+        "test_of_long_rows_one_entry_stands_for_each_run_of_them": {
+            "some-neighbors-are-the-first": "e = start + j« * length // room→»",
+            "the-first-neighbor-of-each-run": (
+                "«                e += np.int64(mix_bits(np.uint64(rows.indices[start]) + np.uint64(j)) % "
+                "np.uint64(run))\n"
+                "→»"
+            ),
+        },
+    },
+    "compiled/graphs/label_propagation.py": {
+        "test_spreading_takes_the_label_of_most_weight": {
+            "spreading-ties-to-the-first-met": "if link[c] > most« or (link[c] == most and c < best)→»:",
+        },
+        "test_row_loops.py": {
+            "spreading-unweighted": "link[c] += «weights[e] if weighted else →»1.0",
+        },
+    },
+}

@@ -1,256 +1,137 @@
 """Downloads, the cache, communities and the catalog."""
 
-MUTANTS = [
-    (
-        "a-later-community-of-the-same-size",
-        "io/formats/communities.py",
-        'by_size = np.argsort(self.sizes, kind="stable")',
-        'by_size = len(self) - 1 - np.argsort(self.sizes[::-1], kind="stable")',
-        ["test_a_label_is_the_smallest_community_and_then_the_first"],
-    ),
-    (
-        "the-largest-community",
-        "io/formats/communities.py",
-        "np.argsort(self.sizes, ",
-        "np.argsort(-self.sizes, ",
-        ["test_a_label_is_the_smallest_community_and_then_the_first"],
-    ),
-    (
-        "members-that-left-are-still-counted",
-        "io/formats/communities.py",
-        "return Communities(counts[self.starts], members[kept]",
-        "return Communities(self.starts, members[kept]",
-        ["test_a_part_of_the_graph_keeps_its_part_of_each_community"],
-    ),
-    (
-        "ids-that-are-no-nodes",
-        "io/formats/communities.py",
-        "np.where(nodes[place] == ids, place, -1)",
-        "place",
-        ["test_ids_of_nodes_and_of_none"],
-    ),
-    (
-        "links-in-archives",
-        "io/formats/suitesparse.py",
-        "if not (member.isreg() or member.isdir()):",
-        "if member.isdev():",
-        ["test_refused_with_a_named_error"],
-    ),
-    (
-        "names-that-lead-outside",
-        "io/formats/suitesparse.py",
-        "elif _OUTSIDE.match(member.name):",
-        "elif False:",
-        ["test_refused_with_a_named_error"],
-    ),
-    (
-        "checksum-never-reached",
-        "io/formats/suitesparse.py",
-        "while source.read(1 << 20):",
-        "while False:",
-        ["test_refused_with_a_named_error"],
-    ),
-    (
-        "the-mark-outlives-its-part",
-        "datasets/http_transfer.py",
-        "        self._notes.unlink(missing_ok=True)\n        os.replace(self.file, file)",
-        "        os.replace(self.file, file)\n        self._notes.unlink(missing_ok=True)",
-        ["test_a_stop_beside_the_renaming_leaves_nothing_behind"],
-    ),
-    (
-        "announced-length-not-compared",
-        "datasets/http_transfer.py",
-        "if part.total is not None and part.size < part.total:",
-        "if False:",
-        ["test_a_range_without_a_length_that_ends_early"],
-    ),
-    (
-        "gone-on-with-whatever-comes",
-        "datasets/http_transfer.py",
-        '"If-Range": str(part.validator)',
-        '"If-Match": "*"',
-        ["test_d04_a_short_body_is_retried"],
-    ),
-    (
-        "other-range-than-asked-for",
-        "datasets/http_transfer.py",
-        'if headers.get("Content-Range") != f"bytes {part.size}-{part.total - 1}/{part.total}" or not same:',
-        "if not same:",
-        ["test_a_server_that_goes_on_with_something_else"],
-    ),
-    (
-        "weak-marks-are-trusted",
-        "datasets/http_transfer.py",
-        'if etag.startswith("W/") else etag',
-        'if etag == "W/" else etag',
-        ["test_without_a_mark_of_the_version_nothing_is_gone_on_with"],
-    ),
-    (
-        "no-end-of-a-stream",
-        "datasets/http_transfer.py",
-        "if size > most_bytes:",
-        "if False:",
-        ["test_d05_an_endless_stream_and_a_large_file"],
-    ),
-    (
-        "a-trickle-is-a-stream",
-        "datasets/http_transfer.py",
-        "if came_in_window < _LEAST_RATE * timeout:",
-        "if came_in_window < 0:",
-        ["test_d06_a_server_that_stalls"],
-    ),
-    (
-        "refusals-are-tried-again",
-        "datasets/http_transfer.py",
-        "_PASSING = {408,",
-        "_PASSING = {403, 404, 408,",
-        ["test_d01_a_refusal_is_final"],
-    ),
-    (
-        "bodies-of-redirections-are-read",
-        "datasets/http_transfer.py",
-        "return session.get_adapter(request.url).send(request, timeout=timeout, **settings)",
-        "return session.send(request, timeout=timeout, allow_redirects=False, **settings)",
-        ["test_the_body_of_a_redirection_is_never_read", "test_d10_redirections"],
-    ),
-    (
-        "from-https-to-http",
-        "datasets/urls.py",
-        'or (here.scheme == "https" and scheme == "http"):',
-        "or False:",
-        ["test_d10_https_is_never_left"],
-    ),
-    (
-        "any-host-will-do",
-        "datasets/urls.py",
-        "if there.username or not (same_host or (host in TRUSTED_HOSTS and port is None)):",
-        "if there.username:",
-        ["test_d10_redirections"],
-    ),
-    (
-        "logins-go-everywhere",
-        "datasets/urls.py",
-        "self.login if same_host else None",
-        "self.login",
-        ["test_d10_https_is_never_left"],
-    ),
-    (
-        "logins-stay-in-addresses",
-        "datasets/urls.py",
-        'netloc += f":{port}" if port else ""',
-        "netloc = parts.netloc",
-        ["test_d21_logins_are_used_and_never_shown"],
-    ),
-    (
-        "records-are-not-compared",
-        "datasets/download.py",
-        "if expected is not None and expected.sha256 != sha256:",
-        "if False:",
-        ["test_d08_other_bytes_than_on_record"],
-    ),
-    (
-        "attempts-without-end",
-        "datasets/download.py",
-        "if part.size >= furthest + _ADVANCE else",
-        "if part.size >= furthest else",
-        ["test_d04_always_short"],
-    ),
-    (
-        "no-attempt-is-earned",
-        "datasets/download.py",
-        "n_failures = 1 if part.size >= furthest + _ADVANCE else n_failures + 1",
-        "n_failures = n_failures + 1",
-        ["test_an_attempt_that_gets_further_earns_another"],
-    ),
-    (
-        "an-unannounced-end-is-an-end",
-        "datasets/download.py",
-        "if part.has_no_length and not is_whole(part.file):",
-        "if False:",
-        ["test_d05_an_archive_cut_off_without_a_length_is_seen"],
-    ),
-    (
-        "kept-files-of-the-same-size",
-        "datasets/download.py",
-        "and record.sha256 == sha256_of(file):",
-        "and True:",
-        ["test_d20_a_damaged_archive_is_never_parsed"],
-    ),
-    (
-        "nobody-waits",
-        "datasets/cache.py",
-        "        lock.acquire()",
-        "        pass",
-        ["test_eight_processes_make_one_download"],
-    ),
-    (
-        "hidden-arrays",
-        "datasets/array_cache.py",
-        'and header.pop("arrays") == sorted({*archive.names} - {"header"}):',
-        'and header.pop("arrays"):',
-        ["test_d20_a_bit_of_a_conversion"],
-    ),
-    (
-        "indices-below-zero",
-        "datasets/array_cache.py",
-        "indices.view(np.uint32).max() >= n_nodes",
-        "indices.max() >= n_nodes",
-        ["test_no_pickle_and_no_larger_array_than_its_file_is_read"],
-    ),
-    (
-        "memory-not-asked-for",
-        "datasets/resolve.py",
-        "    if entry.memory > available:",
-        "    if False:",
-        ["test_memory_is_asked_for_before_a_download"],
-    ),
-    (
-        "corrupt-archives-stay",
-        "datasets/resolve.py",
-        "        if is_whole(file):\n            raise",
-        "        raise",
-        ["test_d16_broken_archives_are_removed_and_fetched_again"],
-    ),
-    (
-        "the-first-component",
-        "datasets/resolve.py",
-        "np.flatnonzero(of_node == np.bincount(of_node).argmax())",
-        "np.flatnonzero(of_node == of_node.max())",
-        ["test_communities_give_labels_and_ids_give_names"],
-    ),
-    (
-        "letters-of-a-kind",
-        "datasets/catalog.py",
-        "any(word.endswith(asked) for word in words)",
-        "any(asked in word for word in words)",
-        ["test_a_kind_is_words_and_not_letters"],
-    ),
-    (
-        "both-triangles-are-lines",
-        "datasets/catalog.py",
-        "n_lines = self.entries // 2 if symmetric else self.entries",
-        "n_lines = self.entries",
-        ["test_memory_is_that_of_the_lines_of_the_file"],
-    ),
-    (
-        "any-matrix-of-an-archive",
-        "datasets/archives.py",
-        "    if found != expected:",
-        "    if found is None:",
-        ["test_an_archive_of_another_matrix_is_refused_and_not_kept"],
-    ),
-    (
-        "matrices-of-any-sizes",
-        "datasets/archives.py",
-        "(n_rows, n_columns) != (entry.rows, entry.columns)",
-        "n_rows != entry.rows",
-        ["test_a_matrix_of_other_sizes_than_the_catalog_has_is_refused"],
-    ),
-    (
-        "other-archives-stay",
-        "datasets/resolve.py",
-        "    except (UnsafeArchiveError, IntegrityError):",
-        "    except UnsafeArchiveError:",
-        ["test_an_archive_of_another_matrix_is_refused_and_not_kept"],
-    ),
-]
+MUTANTS = {
+    "io/formats/communities.py": {
+        "test_a_label_is_the_smallest_community_and_then_the_first": {
+            "a-later-community-of-the-same-size": (
+                'by_size = «np.argsort(self.sizes→len(self) - 1 - np.argsort(self.sizes[::-1]», kind="stable")'
+            ),
+            "the-largest-community": "np.argsort(«→-»self.sizes, ",
+        },
+        "test_a_part_of_the_graph_keeps_its_part_of_each_community": {
+            "members-that-left-are-still-counted": (
+                "return Communities(«counts[self.starts]→self.starts», members[kept]"
+            ),
+        },
+        "test_ids_of_nodes_and_of_none": {
+            "ids-that-are-no-nodes": "«np.where(nodes[place] == ids, place, -1)→place»",
+        },
+    },
+    "io/formats/suitesparse.py": {
+        "test_refused_with_a_named_error": {
+            "links-in-archives": "if «not (member.isreg() or member.isdir()→member.isdev(»):",
+            "names-that-lead-outside": "elif «_OUTSIDE.match(member.name)→False»:",
+            "checksum-never-reached": "while «source.read(1 << 20)→False»:",
+        },
+    },
+    "datasets/http_transfer.py": {
+        "test_a_stop_beside_the_renaming_leaves_nothing_behind": {
+            "the-mark-outlives-its-part": (
+                "        «self._notes.unlink(missing_ok=True)\n"
+                "        os.replace(self.file, file→os.replace(self.file, file)\n"
+                "        self._notes.unlink(missing_ok=True»)"
+            ),
+        },
+        "test_a_range_without_a_length_that_ends_early": {
+            "announced-length-not-compared": "if «part.total is not None and part.size < part.total→False»:",
+        },
+        "test_d04_a_short_body_is_retried": {
+            "gone-on-with-whatever-comes": '"If-«Range": str(part.validator)→Match": "*"»',
+        },
+        "test_a_server_that_goes_on_with_something_else": {
+            "other-range-than-asked-for": (
+                'if «headers.get("Content-Range") != f"bytes {part.size}-{part.total - 1}/{part.total}" or →»not same:'
+            ),
+        },
+        "test_without_a_mark_of_the_version_nothing_is_gone_on_with": {
+            "weak-marks-are-trusted": 'if etag«.startswith("W/")→ == "W/"» else etag',
+        },
+        "test_d05_an_endless_stream_and_a_large_file": {
+            "no-end-of-a-stream": "if «size > most_bytes→False»:",
+        },
+        "test_d06_a_server_that_stalls": {
+            "a-trickle-is-a-stream": "if came_in_window < «_LEAST_RATE * timeout→0»:",
+        },
+        "test_d01_a_refusal_is_final": {
+            "refusals-are-tried-again": "_PASSING = {«408→403, 404, 408»,",
+        },
+        "test_the_body_of_a_redirection_is_never_read test_d10_redirections": {
+            "bodies-of-redirections-are-read": (
+                "return session.«get_adapter(request.url).send(request, timeout=timeout→send(request, "
+                "timeout=timeout, allow_redirects=False», **settings)"
+            ),
+        },
+    },
+    "datasets/urls.py": {
+        "test_d10_https_is_never_left": {
+            "from-https-to-http": 'or «(here.scheme == "https" and scheme == "http")→False»:',
+            "logins-go-everywhere": "self.login« if same_host else None→»",
+        },
+        "test_d10_redirections": {
+            "any-host-will-do": "if there.username« or not (same_host or (host in TRUSTED_HOSTS and port is None))→»:",
+        },
+        "test_d21_logins_are_used_and_never_shown": {
+            "logins-stay-in-addresses": 'netloc «+= f":{port}" if port else ""→= parts.netloc»',
+        },
+    },
+    "datasets/download.py": {
+        "test_d08_other_bytes_than_on_record": {
+            "records-are-not-compared": "if «expected is not None and expected.sha256 != sha256→False»:",
+        },
+        "test_d04_always_short": {
+            "attempts-without-end": "if part.size >= furthest «+ _ADVANCE →»else",
+        },
+        "test_an_attempt_that_gets_further_earns_another": {
+            "no-attempt-is-earned": "n_failures = «1 if part.size >= furthest + _ADVANCE else →»n_failures + 1",
+        },
+        "test_d05_an_archive_cut_off_without_a_length_is_seen": {
+            "an-unannounced-end-is-an-end": "if «part.has_no_length and not is_whole(part.file)→False»:",
+        },
+        "test_d20_a_damaged_archive_is_never_parsed": {
+            "kept-files-of-the-same-size": "and «record.sha256 == sha256_of(file)→True»:",
+        },
+    },
+    "datasets/cache.py": {
+        "test_eight_processes_make_one_download": {
+            "nobody-waits": "        «lock.acquire()→pass»",
+        },
+    },
+    "datasets/array_cache.py": {
+        "test_d20_a_bit_of_a_conversion": {
+            "hidden-arrays": 'and header.pop("arrays")« == sorted({*archive.names} - {"header"})→»:',
+        },
+        "test_no_pickle_and_no_larger_array_than_its_file_is_read": {
+            "indices-below-zero": "indices.«view(np.uint32).→»max() >= n_nodes",
+        },
+    },
+    "datasets/resolve.py": {
+        "test_memory_is_asked_for_before_a_download": {
+            "memory-not-asked-for": "    if «entry.memory > available→False»:",
+        },
+        "test_d16_broken_archives_are_removed_and_fetched_again": {
+            "corrupt-archives-stay": "        «if is_whole(file):\n            →»raise",
+        },
+        "test_communities_give_labels_and_ids_give_names": {
+            "the-first-component": "np.flatnonzero(of_node == «np.bincount(of_node).argmax→of_node.max»())",
+        },
+        "test_an_archive_of_another_matrix_is_refused_and_not_kept": {
+            "other-archives-stay": "    except «(UnsafeArchiveError, IntegrityError)→UnsafeArchiveError»:",
+        },
+    },
+    "datasets/catalog.py": {
+        "test_a_kind_is_words_and_not_letters": {
+            "letters-of-a-kind": "any(«word.endswith(asked)→asked in word» for word in words)",
+        },
+        "test_memory_is_that_of_the_lines_of_the_file": {
+            "both-triangles-are-lines": "n_lines = self.entries« // 2 if symmetric else self.entries→»",
+        },
+    },
+    "datasets/archives.py": {
+        "test_an_archive_of_another_matrix_is_refused_and_not_kept": {
+            "any-matrix-of-an-archive": "    if found «!= expected→is None»:",
+        },
+        "test_a_matrix_of_other_sizes_than_the_catalog_has_is_refused": {
+            "matrices-of-any-sizes": "«(n_rows, n_columns) != (entry.rows, entry.columns)→n_rows != entry.rows»",
+        },
+    },
+}
