@@ -146,8 +146,7 @@ def caller_takes(argument: str) -> bool:
     arguments: tuple[str, ...] = ()
     while frame is not None and frame.f_globals.get("__name__", "").startswith("graphclust."):
         code, frame = frame.f_code, frame.f_back
-        # A wrapper, which names none, hands on what it gets.
-        arguments = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount] or arguments
+        arguments = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
     return argument in arguments
 
 

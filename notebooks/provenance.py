@@ -23,7 +23,6 @@ ROOT = pathlib.Path(__file__).parents[1]
 # No measurement depends on these: the list of public names, what only writes sentences, and what Ctrl-C waits for.
 WITHOUT_EFFECT = {
     "graphclust",
-    "graphclust.argument_names",
     "graphclust.compiled.runtime.interrupts",
     "graphclust.html_table",
     "graphclust.results.report",

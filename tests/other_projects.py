@@ -21,7 +21,7 @@ from other_projects_listed import LISTED
 
 import graphclust
 import graphclust.interop.scanpy
-import graphclust.nx
+from graphclust.interop.seeds import as_rng
 
 
 def modularity(G, communities, weight="weight", resolution=1):
@@ -45,14 +45,14 @@ def adjusted_mutual_info_score(labels_true, labels_pred, *, average_method="arit
 
 
 def asyn_fluidc(G, k, max_iter=100, seed=None):
-    """Exactly k communities: what `coreset_communities` is for."""
-    return iter(graphclust.nx.coreset_communities(G, k, weight=None, seed=seed))
+    """Exactly k communities: what `coreset_sc` is for."""
+    return iter(graphclust.coreset_sc(G, k, weight=None, rng=as_rng(seed)).communities())
 
 
 def louvain_communities(G, weight="weight", resolution=1, *, seed=None):
     """As many communities as `coreset_sc` suggests, where Louvain's are as many as modularity wants."""
     weight, resolution = attribute(G, weight), float(resolution)
-    return graphclust.nx.coreset_communities(G, None, weight=weight, resolution=resolution, seed=seed)
+    return graphclust.coreset_sc(G, weight=weight, resolution=resolution, rng=as_rng(seed)).communities()
 
 
 # By suite, of each package the names that are replaced, and by what.

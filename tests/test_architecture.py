@@ -18,7 +18,6 @@ COMPILED, FOUNDATIONS, ALGORITHMS, FACES = range(4)
 LAYER = {
     "compiled": COMPILED,
     "build_backend": FACES,
-    "argument_names": FOUNDATIONS,
     "checks": FOUNDATIONS,
     "datasets": FOUNDATIONS,
     "errors": FOUNDATIONS,
@@ -44,7 +43,6 @@ LAYER = {
     "estimators": FACES,
     "faces": FACES,
     "interop": FACES,
-    "nx": FACES,
     "distributed": FACES,
     "__main__": FACES,
 }

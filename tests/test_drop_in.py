@@ -3,7 +3,6 @@
 import pickle
 import warnings
 
-import networkx as nx
 import numpy as np
 import pytest
 import sklearn.cluster
@@ -24,7 +23,6 @@ from graphclust import (
     SpectralClustering,
     SphericalKMeans,
 )
-from graphclust.nx import coreset_communities, spectral_communities
 from graphclust.points.kernel_k_means.matrix_kernels import DenseKernel
 from graphclust.points.kernel_k_means.point_kernels import GaussianKernel, LaplacianKernel
 
@@ -234,27 +232,6 @@ def test_repeated_draws_of_a_batch_are_met_once():
     kernel = LargestBlock(rbf_kernel(X[:30]))
     graphclust.truncated_kernel_kmeans(kernel, 3, batch_size=1024, max_iter=20, rng=0)
     assert 0 < kernel.asked <= 900
-
-
-@pytest.mark.parametrize("communities", [coreset_communities, spectral_communities])
-def test_a_function_weighs_the_edges(communities):
-    """Two squares across the two halves, heavy where the function says so."""
-    graph = nx.complete_graph(8)
-    far = {frozenset((u, v)) for u in (0, 2, 4, 6) for v in (1, 3, 5, 7)}
-    parts = [{0, 2, 4, 6}, {1, 3, 5, 7}]
-
-    def light_if_far(u, v, attributes):
-        return 0.01 if frozenset((u, v)) in far else 1.0 + len(attributes)
-
-    assert communities(graph, 2, weight=light_if_far, seed=1) == parts
-    assert communities(graph, 2, weight=lambda u, v, _: None if {u, v} in far else 1, seed=1) == parts
-    several = nx.MultiGraph(graph)
-    several.add_edges_from(edge for edge in graph.edges if {*edge} not in far)
-    assert communities(several, 2, weight=lambda u, v, edges: 0.01 if len(edges) == 1 else 1.0, seed=1) == parts
-    with pytest.raises(ValueError, match="directed"):
-        communities(nx.DiGraph(graph), 2, weight=light_if_far, seed=1)
-    with pytest.raises(ValueError, match="negative"):
-        communities(graph, 2, weight=lambda u, v, _: -1.0, seed=1)
 
 
 @pytest.mark.parametrize("solver", ["full", "minibatch"])

@@ -1,6 +1,5 @@
 """What a type checker sees of the package: real signatures of every public name."""
 
-import ast
 import os
 import pathlib
 import re
@@ -23,20 +22,6 @@ def mypy(*arguments: object) -> subprocess.CompletedProcess:
     command = [sys.executable, "-m", "mypy", "--cache-dir", CACHE, *arguments]
     here = {**os.environ, "MYPYPATH": str(ROOT)}
     return subprocess.run([*map(str, command)], cwd=ROOT, env=here, capture_output=True, text=True)
-
-
-def names_for_checkers() -> dict[str, str]:
-    """Name -> module, of the imports that only type checkers see."""
-    tree = ast.parse((ROOT / "graphclust" / "__init__.py").read_text())
-    (block,) = [
-        node for node in tree.body if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"
-    ]  # fmt: skip
-    assert all(alias.name == alias.asname for node in block.body for alias in node.names)
-    return {alias.name: node.module for node in block.body for alias in node.names}
-
-
-def test_checkers_are_told_the_names_that_are_imported_on_first_use():
-    assert names_for_checkers() == {name: f"graphclust.{home}" for name, home in graphclust._HOME.items()}
 
 
 def test_the_client_uses_every_public_name():

@@ -1,10 +1,7 @@
 """The same clustering on the workers of a Dask cluster, for graphs that are too large or too slow for one machine."""
 
-from graphclust.argument_names import with_hints
-from graphclust.distributed import clustering, ingestion, k_means
-
-coreset_sc = with_hints(clustering.coreset_sc)
-ingest_parquet = ingestion.ingest_parquet
-kmeans = with_hints(k_means.kmeans)
+from graphclust.distributed.clustering import coreset_sc
+from graphclust.distributed.ingestion import ingest_parquet
+from graphclust.distributed.k_means import kmeans
 
 __all__ = ["coreset_sc", "ingest_parquet", "kmeans"]

@@ -193,7 +193,7 @@ def test_what_is_no_open_client_is_refused(client, store):
         distributed.coreset_sc(store, K, client=other)
     with pytest.raises(ParameterError, match="k=9999 is more than the 2405 nodes"):
         distributed.coreset_sc(store, 9999, client=client)
-    with pytest.raises(TypeError, match="did you mean 'rng'"):
+    with pytest.raises(TypeError, match="argument 'random_state'"):
         distributed.coreset_sc(store, 3, client=client, random_state=0)
 
 

@@ -1,5 +1,6 @@
 """Graphs as other libraries hold them: whatever the order and the names of the nodes, labels land on the right ones."""
 
+import functools
 import random
 from decimal import Decimal
 
@@ -12,9 +13,8 @@ from hypothesis import HealthCheck, given, settings
 from scipy import sparse
 
 import graphclust
-from graphclust import as_graph, coreset_sc, graph_from_table, load_graph, save_graph
+from graphclust import as_graph, coreset_sc, graph_from_table, load_graph, save_graph, spectral_clustering
 from graphclust.errors import GraphFormatError, GraphValidationError, GraphWarning, ParameterError, ResourceLimitError
-from graphclust.nx import coreset_communities, spectral_communities
 
 
 def library(name):
@@ -118,39 +118,28 @@ def test_labels_of_a_matrix_on_disk_are_in_the_order_of_its_rows(tmp_path, graph
 def test_communities_as_networkx_has_them(graph):
     nodes, edges, members = graph
     G = as_networkx(nodes, edges)
-    for find in (coreset_communities, spectral_communities):
-        found = find(G, len(members), seed=1)
+    for cluster in (coreset_sc, spectral_clustering):
+        found = cluster(G, len(members), rng=1).communities()
         assert nx.community.is_partition(G, found)
         assert all(one in members for one in found[: len(members)])
-        assert find(G, len(members), seed=np.random.RandomState(3)) == find(
-            G, len(members), seed=np.random.RandomState(3)
-        )
 
 
-@pytest.mark.parametrize("find", [coreset_communities, spectral_communities])
-def test_seeds_as_networkx_takes_them(find):
+@pytest.mark.filterwarnings("ignore:Note. conversions to backend graphs")
+def test_seeds_as_networkx_takes_them():
     """The same number, drawn from any kind of generator; and the modules, whose own generators are drawn from."""
     G = nx.connected_caveman_graph(4, 5)
+    find = functools.partial(nx.community.louvain_communities, G, backend="graphclust")
     for make in (np.random.default_rng, np.random.RandomState, random.Random):
-        assert find(G, 4, seed=make(3)) == find(G, 4, seed=make(3))
+        assert find(seed=make(3)) == find(seed=make(3))
     for module in (random, np.random):
         before = np.random.get_state(), random.getstate()  # noqa: NPY002
-        assert len(find(G, 4, seed=module)) == 4
+        assert len(find(seed=module)) == 4
         assert (random.getstate() != before[1]) == (module is random)
         np.random.set_state(before[0])  # noqa: NPY002
         random.setstate(before[1])
-    for wrong in ("a", 1.5, True, object()):
-        with pytest.raises(TypeError, match="seed"):
-            find(G, 4, seed=wrong)
-
-
-@pytest.mark.parametrize("find", [coreset_communities, spectral_communities])
-def test_a_weight_that_an_edge_has_not_counts_one(find):
-    G = nx.barbell_graph(4, 0)
-    assert find(G, 2, weight="strength", seed=1) == [{0, 1, 2, 3}, {4, 5, 6, 7}]
-    G.add_weighted_edges_from([(0, 4, 50.0)], weight="strength")
-    assert any({0, 4} <= community for community in find(G, 2, weight="strength", seed=1))
-    assert find(G, 2, weight=None, seed=1) == [{0, 1, 2, 3}, {4, 5, 6, 7}]
+    for wrong in ("a", 1.5, object()):
+        with pytest.raises((TypeError, ValueError), match="seed|random"):
+            find(seed=wrong)
 
 
 def test_clusterings_of_igraph_are_labels(igraph):

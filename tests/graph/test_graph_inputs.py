@@ -12,7 +12,6 @@ from scipy import sparse
 import graphclust
 from graphclust import as_graph, coreset_sc, graph_from_table, load_graph
 from graphclust.errors import GraphFormatError, GraphValidationError, GraphWarning, ParameterError
-from graphclust.nx import coreset_communities, spectral_communities
 
 pandas = pytest.importorskip("pandas", reason="pandas is not installed")
 
@@ -276,27 +275,6 @@ def test_parallel_edges_of_a_multigraph_are_summed():
         assert as_graph(parallel).weights is None
     with pytest.raises(GraphValidationError, match="no edge has the attribute 'nonsense'"):
         as_graph(nx.MultiGraph(parallel), weight="nonsense")
-
-
-@pytest.mark.parametrize("find", [coreset_communities, spectral_communities])
-def test_a_function_says_what_edges_weigh(find):
-    """As NetworkX's own functions take one: of two nodes and the edge's attributes, None leaving the edge out."""
-    graph = nx.cycle_graph(8)
-    nx.set_edge_attributes(graph, {edge: {"cost": 1.0} for edge in graph.edges})
-    graph[3][4]["cost"] = graph[7][0]["cost"] = 1e6
-
-    def nearness(u, v, data):
-        return 1.0 / data["cost"]
-
-    assert sorted(map(sorted, find(graph, 2, weight=nearness, seed=1))) == [[0, 1, 2, 3], [4, 5, 6, 7]]
-
-    def cheap(u, v, data):
-        return 1.0 if data["cost"] < 10 else None
-
-    assert sorted(map(sorted, find(graph, 2, weight=cheap, seed=1))) == [[0, 1, 2, 3], [4, 5, 6, 7]]
-    for other in (nx.to_scipy_sparse_array(graph), graphclust.as_graph(graph)):
-        with pytest.raises(TypeError, match="weight is a function"):
-            find(other, 2, weight=cheap, seed=1)
 
 
 @pytest.mark.parametrize("measure", ["cluster_volumes", "conductance", "normalized_cut", "kernel_k_means_cost"])

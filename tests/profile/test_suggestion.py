@@ -14,7 +14,6 @@ from graphclust.estimators.k_means import KMeans
 from graphclust.generators.planted_graphs import planted_partition
 from graphclust.interop.pyg import partition
 from graphclust.io.graph_input import as_graph
-from graphclust.nx import coreset_communities, spectral_communities
 from graphclust.objective.agreement import adjusted_rand_index
 from graphclust.partition.balanced_partition import balanced_partition
 from graphclust.partition.coreset_sc import coreset_sc
@@ -418,12 +417,9 @@ def test_no_small_component_is_left_out_where_all_are_clustered():
 
 def test_functions_that_return_labels_alone_warn_of_a_k_that_is_not_clear():
     assert np.array_equal(multilevel_partition(BLOCKS, rng=0), multilevel_partition(BLOCKS, 6, rng=0))
-    assert len(spectral_communities(BLOCKS, seed=0)) == 6 == len(coreset_communities(BLOCKS, seed=0))
     edges = np.array(NOISE.to_scipy().nonzero())
     for call in (
         lambda: multilevel_partition(NOISE, rng=0),
-        lambda: coreset_communities(NOISE, seed=0),
-        lambda: spectral_communities(NOISE, seed=0),
         lambda: partition(edges, 100, None),
     ):
         with pytest.warns(GraphWarning, match="k was not given, 1 was taken: the graph shows no number of clusters"):

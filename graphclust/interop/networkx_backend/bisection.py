@@ -14,7 +14,7 @@ from graphclust.graph.node_order import in_order, in_rows, node_order
 from graphclust.interop.networkx_backend.backend_graph import BackendGraph
 from graphclust.interop.networkx_backend.communities import ROUND_OFF
 from graphclust.interop.networkx_backend.quality import is_partition, labels_of
-from graphclust.nx import as_rng
+from graphclust.interop.seeds import as_rng
 from graphclust.objective.cuts import cut_and_volume
 from graphclust.partition.balanced_partition import balanced_partition, refine_parts
 

@@ -18,7 +18,7 @@ from graphclust.engine.local_moving import find_regions
 from graphclust.graph.container import Graph
 from graphclust.interop.networkx_backend.backend_graph import BackendGraph
 from graphclust.interop.networkx_backend.quality import labels_modularity
-from graphclust.nx import as_rng
+from graphclust.interop.seeds import as_rng
 from graphclust.objective.objective import weigh
 from graphclust.partition.communities import communities, goal_at
 from graphclust.partition.coreset_sc import coreset_sc

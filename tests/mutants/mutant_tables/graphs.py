@@ -374,20 +374,6 @@ MUTANTS = [
         ["test_every_metric_from_dense_sparse_and_given_distances"],
     ),
     (
-        "weight-that-no-edge-has-is-asked-for",
-        "nx.py",
-        "for *_, attributes in G.edges(data=True)) else None",
-        "for *_, attributes in G.edges(data=True)) else weight",
-        ["test_a_weight_that_an_edge_has_not_counts_one"],
-    ),
-    (
-        "seeds-of-one-library-alone",
-        "nx.py",
-        'if hasattr(seed, "randrange"):',
-        'if hasattr(seed, "randrange") and not hasattr(seed, "__file__"):',
-        ["test_seeds_as_networkx_takes_them"],
-    ),
-    (
         "columns-of-one-name",
         "io/tables.py",
         "if columns.count(name) > 1:",
