@@ -46,7 +46,6 @@ from graphclust.generators.planted_graphs import PlantedGraph as PlantedGraph
 from graphclust.generators.planted_graphs import lfr_like as lfr_like
 from graphclust.generators.planted_graphs import planted_partition as planted_partition
 from graphclust.generators.planted_graphs import stochastic_block_model as stochastic_block_model
-from graphclust.generators.planted_stores import planted_store as planted_store
 from graphclust.graph.container import Graph as Graph
 from graphclust.interop.single_cell import cluster_anndata as cluster_anndata
 from graphclust.io.formats.communities import Communities as Communities

@@ -121,9 +121,6 @@ def calls(folder):
         "normalized_mutual_information": {"labels": LABELS, "other": LABELS},
         "open_store": {"path": folder / "store"},
         "planted_partition": {"n_blocks": 2, "block_size": 10, "inside_degree": 4.0, "outside_degree": 1.0},
-        "planted_store": {
-            "path": folder / "new_planted", "n_blocks": 2, "block_size": 10, "inside_degree": 4, "outside_degree": 1,
-        },
         "quotient_graph": labels,
         "read_labels": {"path": folder / "l.tsv"},
         "refine_partition": labels,

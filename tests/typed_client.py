@@ -60,7 +60,6 @@ def graphs(matrix: Real, path: Path) -> gc.Graph:
     gc.nearest_neighbors(matrix, 5, queries=matrix, method="auto")
     assert_type(gc.graph_from_neighbors([[1], [0]], weights=None), gc.Graph)
     assert_type(gc.planted_partition(3, 10, 4.0, 1.0, rng=0), gc.PlantedGraph)
-    assert_type(gc.planted_store(path, 4, 10, 4, 2, rng=0, progress=listener), gc.PlantedGraph)
     assert_type(gc.stochastic_block_model([5, 5], 0.5, 0.1).graph, gc.Graph)
     assert_type(gc.lfr_like(1000, 10.0, 0.3), gc.PlantedGraph)
     gc.as_graph(3)  # type: ignore[arg-type]

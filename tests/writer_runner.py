@@ -63,9 +63,6 @@ def writers(made) -> dict:
         **{f"save_graph {ending}": graph(f"g{ending}") for ending in GRAPHS},
         **{f"write_labels {ending}": labels(f"l{ending}") for ending in LABELS},
         "save_store": lambda folder, new: graphclust.save_store(folder / "s", made[new][0], overwrite=True),
-        "planted_store": lambda folder, new: graphclust.planted_store(
-            folder / "s", 4, 300 + 50 * new, 6, 2, overwrite=True, rng=0
-        ),
         "convert": lambda folder, new: graphclust.convert_to_store(
             folder.parent / f"source{new}.tsv", folder / "s", overwrite=True, memory_limit=60_000
         ),

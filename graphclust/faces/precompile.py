@@ -197,7 +197,6 @@ def _by_blocks(weighted: bool) -> None:
     gc.merge_clusters(graph, K)
     with tempfile.TemporaryDirectory() as folder:
         gc.coreset_sc(gc.save_store(f"{folder}/graph.store", graph), K, rng=0)
-        gc.planted_store(f"{folder}/planted.store", 4, 25, inside_degree=6, outside_degree=2, rng=0)
 
 
 def _through_matrices(graph: gc.Graph) -> None:

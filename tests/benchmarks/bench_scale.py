@@ -21,6 +21,7 @@ import threading
 import time
 
 import numpy as np
+from planted_stores import planted_store
 from tables import aligned, write_table
 
 from graphclust import (
@@ -30,7 +31,6 @@ from graphclust import (
     estimate_memory,
     open_store,
     planted_partition,
-    planted_store,
     save_store,
 )
 
@@ -70,7 +70,7 @@ def write_graph(path: str, options: argparse.Namespace, k: int) -> dict:
         save_store(path, matrix[order][:, order], overwrite=True)
         labels = labels[order]
     else:
-        _, labels = planted_store(path, k, size, options.inside, options.outside, overwrite=True, rng=1)
+        _, labels = planted_store(path, k, size, options.inside, options.outside, seed=1)
     np.save(path + ".labels.npy", labels.astype(np.int32))
     return {"write": time.perf_counter() - start}
 

@@ -138,7 +138,7 @@ def test_seeds_as_networkx_takes_them():
         np.random.set_state(before[0])  # noqa: NPY002
         random.setstate(before[1])
     for wrong in ("a", 1.5, object()):
-        with pytest.raises((TypeError, ValueError), match="seed|random"):
+        with pytest.raises((TypeError, ValueError), match=r"seed|random"):
             find(seed=wrong)
 
 

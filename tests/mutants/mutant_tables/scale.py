@@ -1,34 +1,6 @@
-"""Stores, conversions, planted rows, quotients in the order of a file, nodes that are left out by a mask."""
+"""Stores, conversions, quotients in the order of a file, nodes that are left out by a mask."""
 
 MUTANTS = [
-    (
-        "planted-places-turned-without-own-pairs",
-        "compiled/graphs/hashed_sbm.py",
-        "pair = np.uint64(min(i, place)) *",
-        "pair = np.uint64(i) *",
-        ["test_every_node_has_its_neighbors_inside_and_outside"],
-    ),
-    (
-        "planted-even-shifts",
-        "compiled/graphs/hashed_sbm.py",
-        "np.uint64(n_blocks // 2)) + 1",
-        "np.uint64(n_blocks // 2))",
-        ["test_every_node_has_its_neighbors_inside_and_outside"],
-    ),
-    (
-        "planted-nodes-unnamed",
-        "compiled/graphs/hashed_sbm.py",
-        "word = (word * keys[2 + 2 * i] + keys[2 + 2 * i]) & keys[0]",
-        "word = word & keys[0]",
-        ["test_every_node_has_its_neighbors_inside_and_outside"],
-    ),
-    (
-        "planted-shift-the-same-for-all",
-        "compiled/graphs/hashed_sbm.py",
-        "mix_bits(pair + seed)",
-        "mix_bits(seed)",
-        ["test_the_edges_outside_go_to_all_blocks"],
-    ),
     (
         "buckets-forget-the-direction",
         "compiled/text/external_sort.py",

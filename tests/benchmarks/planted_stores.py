@@ -1,4 +1,7 @@
-"""Rows of a planted graph that follow from their number alone: no row has to know another.
+"""Planted graphs of any size written straight to a store, as fast as the disk takes them.
+
+Every row follows from its number, so that rows are written one after the other and nothing is ever sorted; nodes are
+named at random, so that neither names nor the order of the neighbors show the blocks.
 
 Position p = block * size + place. Inside, a block is a circulant: the neighbors of a place lie `offsets` before and
 behind it, round the block. Outside, neighbor r of place i in block b is place turns[r] - i in block shift - b, both
@@ -6,14 +9,20 @@ round, where the odd shift is drawn for the pair {i, turns[r] - i}: an involutio
 their number is even, and leads to a place of its own for every r. Nodes are named by a bijection of the positions.
 """
 
+from itertools import pairwise
 from typing import NamedTuple
 
+import numba
 import numpy as np
 
-from graphclust.compiled.runtime.loops import loop
+from graphclust import Graph, open_store
+from graphclust.compiled.runtime.blocks import row_blocks, run_in_blocks
 from graphclust.compiled.runtime.splitmix64 import mix_bits
+from graphclust.io.store.store_files import new_store
 
+ENTRIES_PER_STEP, ENTRIES_PER_BLOCK = 1 << 24, 1 << 19
 ROUNDS = 3
+_mix_bits = numba.njit(inline="always")(mix_bits.py_func)
 
 
 class Plan(NamedTuple):
@@ -27,7 +36,7 @@ class Plan(NamedTuple):
     seed: np.uint64
 
 
-@loop(inline="always")
+@numba.njit(inline="always")
 def _node_at(position, n, keys):
     """The node at a position: rounds of multiplying and folding the upper half of the bits onto the lower one.
 
@@ -43,7 +52,7 @@ def _node_at(position, n, keys):
             return np.int64(word)
 
 
-@loop(inline="always")
+@numba.njit(inline="always")
 def _position(node, n, keys):
     """The inverse of `_node_at`: folding undoes itself, as the folded half is not changed by it."""
     word = np.uint64(node)
@@ -55,14 +64,14 @@ def _position(node, n, keys):
             return np.int64(word)
 
 
-@loop()
+@numba.njit(nogil=True)
 def positions(first, last, block, n, keys, out):
     """out[u] = the position of nodes first..last-1."""
     for u in range(first, last):
         out[u] = _position(u, n, keys)
 
 
-@loop()
+@numba.njit(nogil=True)
 def write_rows(first, last, block, plan, indices):
     """The sorted neighbors of nodes first..last-1, all rows of one length."""
     n_blocks, size, offsets, turns, keys, seed = plan
@@ -84,7 +93,7 @@ def write_rows(first, last, block, plan, indices):
                 if place < 0:
                     place += size
                 pair = np.uint64(min(i, place)) * np.uint64(len(turns)) + np.uint64(r - n_inside)
-                shift = 2 * np.int64(mix_bits(pair + seed) % np.uint64(n_blocks // 2)) + 1
+                shift = 2 * np.int64(_mix_bits(pair + seed) % np.uint64(n_blocks // 2)) + 1
                 other = shift - own
                 if other < 0:
                     other += n_blocks
@@ -94,3 +103,38 @@ def write_rows(first, last, block, plan, indices):
                 row[slot] = row[slot - 1]
                 slot -= 1
             row[slot] = v
+
+
+def planted_store(
+    path: str, n_blocks: int, size: int, inside: int, outside: int, seed: int
+) -> tuple[Graph, np.ndarray]:
+    """Write a graph of equal blocks, in which every node has as many neighbors, to a store; the graph and its labels.
+
+    n_blocks : even. size : nodes of each block. inside : neighbors of each node in its own block, even and below size.
+    outside : neighbors of each node in other blocks, at most size.
+    """
+    rng = np.random.default_rng(seed)
+    n, length = n_blocks * size, inside + outside
+    assert n_blocks % 2 == inside % 2 == 0 and inside < size and outside <= size and n < 2**31
+    offsets = 1 + rng.permutation((size - 1) // 2)[: inside // 2]
+    turns = rng.permutation(size)[:outside]
+    keys = _keys(n, rng)
+    plan = Plan(n_blocks, size, offsets, turns, keys, rng.integers(2**64, dtype=np.uint64))
+    with new_store(path, {"indptr": n + 1, "indices": n * length, "degrees": n}, overwrite=True) as store:
+        for first, last in pairwise(row_blocks(n, ENTRIES_PER_STEP // length).tolist()):
+            store.arrays["indptr"][first : last + 1] = np.arange(first, last + 1) * length
+            store.arrays["degrees"][first:last] = length
+            blocks = first + row_blocks(last - first, ENTRIES_PER_BLOCK // length)
+            run_in_blocks(write_rows, blocks, plan, store.arrays["indices"])
+    labels = np.empty(n, np.int64)
+    run_in_blocks(positions, row_blocks(n), n, keys, labels)
+    return open_store(path, verify="fast"), labels // size
+
+
+def _keys(n: int, rng: np.random.Generator) -> np.ndarray:
+    """What names the nodes: a mask of as many bits as they need, half of that, and odd factors with their inverses."""
+    n_bits = max(int(n - 1).bit_length(), 2)
+    factors = rng.integers(2**64, size=ROUNDS, dtype=np.uint64) | np.uint64(1)
+    pairs = [(int(factor), pow(int(factor), -1, 2**64)) for factor in factors]
+    words = [2**n_bits - 1, (n_bits + 1) // 2, *(word for pair in pairs for word in pair)]
+    return np.array(words, np.uint64)
