@@ -8,9 +8,8 @@ from __future__ import annotations
 import contextlib
 import os
 import pathlib
-from collections.abc import Iterator
 
-GROUPS, MOUNTED = "proc/self/cgroup", "sys/fs/cgroup"
+from graphclust.compiled.runtime.thread_limit import groups_of
 
 
 def container_memory(root: str = "/") -> int | None:
@@ -18,8 +17,11 @@ def container_memory(root: str = "/") -> int | None:
 
     root : the folder in which /proc and /sys are looked for.
     """
-    files = _limit_files(pathlib.Path(root))
-    left = [max(limit - _used(file.parent), 0) for file in files if (limit := _bytes_in(file)) is not None]
+    left = []
+    for folder, is_first_version in groups_of("memory", root):
+        limit = _bytes_in(folder / ("memory.limit_in_bytes" if is_first_version else "memory.max"))
+        if limit is not None:
+            left.append(max(limit - _used(folder), 0))
     return min(left, default=None)
 
 
@@ -61,28 +63,6 @@ def _pages_of_process() -> tuple[int, int]:
         return 0, 0
     size = os.sysconf("SC_PAGE_SIZE")
     return int(addresses) * size, int(resident) * size
-
-
-def _limit_files(root: pathlib.Path) -> Iterator[pathlib.Path]:
-    """The files of limits from the process's own group up to the root's, of version 2 and of version 1.
-
-    In a container the path may be that on the machine, which cannot be seen: then the root's file is the container's.
-    """
-    try:
-        lines = (root / GROUPS).read_text().splitlines()
-    except (OSError, UnicodeDecodeError):
-        return
-    for line in lines:
-        _, _, rest = line.partition(":")
-        controllers, _, path = rest.partition(":")
-        if not controllers:
-            folder, name = root / MOUNTED, "memory.max"
-        elif "memory" in controllers.split(","):
-            folder, name = root / MOUNTED / "memory", "memory.limit_in_bytes"
-        else:
-            continue
-        inside = pathlib.PurePosixPath(path.lstrip("/"))
-        yield from (folder / part / name for part in (inside, *inside.parents))
 
 
 def _bytes_in(file: pathlib.Path) -> int | None:

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 
 OURS, NUMBAS, USUAL = "GRAPHCLUST_NUM_THREADS", "NUMBA_NUM_THREADS", "OMP_NUM_THREADS"
 GROUPS, MOUNTED = "proc/self/cgroup", "sys/fs/cgroup"
+FIRST_VERSION = {"cpu": ("cpu", "cpu,cpuacct"), "memory": ("memory",)}  # where its controllers are mounted
 
 
 @functools.cache
@@ -36,20 +37,30 @@ def default_threads(most: int) -> int:
 
 def quotas(root: str = "/") -> Iterator[float]:
     """Processors that the control group of this process, and each above it, may use at a time, by either version."""
+    for folder, is_first_version in groups_of("cpu", root):
+        quota = _quota_in(folder, is_first_version)
+        if quota is not None:
+            yield quota
+
+
+def groups_of(controller: str, root: str = "/") -> Iterator[tuple[pathlib.Path, bool]]:
+    """The folders of the control group of this process and of those above it, and whether each is of version 1.
+
+    controller : "cpu" or "memory". root : the folder in which /proc and /sys are looked for. In a container the path
+    may be that on the machine, which cannot be seen: then the last folder is the container's.
+    """
     try:
         lines = pathlib.Path(root, GROUPS).read_text().splitlines()
     except (OSError, UnicodeDecodeError):
         return
     for line in lines:
         controllers, _, path = line.partition(":")[2].partition(":")
-        if controllers and "cpu" not in controllers.split(","):
+        if controllers and controller not in controllers.split(","):
             continue
         inside = pathlib.PurePosixPath(path.lstrip("/"))
         for part in (inside, *inside.parents):
-            for folder in ("cpu", "cpu,cpuacct") if controllers else ("",):
-                quota = _quota_in(pathlib.Path(root, MOUNTED, folder, part), bool(controllers))
-                if quota is not None:
-                    yield quota
+            for mounted in FIRST_VERSION[controller] if controllers else ("",):
+                yield pathlib.Path(root, MOUNTED, mounted, part), bool(controllers)
 
 
 def _quota_in(folder: pathlib.Path, first_version: bool) -> float | None:
