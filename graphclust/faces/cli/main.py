@@ -27,7 +27,7 @@ from graphclust.faces.cli.commands import (
     partition,
     path,
 )
-from graphclust.faces.cli.commands.options import WRONG_USE, Parser
+from graphclust.faces.cli.commands.options import WRONG_USE, Parser, everywhere
 from graphclust.faces.cli.terminal import give_up_output, tell
 from graphclust.progress_bar import ProgressLine
 
@@ -142,10 +142,14 @@ def _parser(asked: str | None = None) -> argparse.ArgumentParser:
     parser.add_argument("--version", action="version", version=f"graphclust {__version__}")
     commands = parser.add_subparsers(required=True, metavar="command", parser_class=Parser)
     for name, command in zip(NAMES, COMMANDS, strict=True):
-        if asked in (None, name):
-            command.add_to(commands)
-        else:
+        if asked not in (None, name):
             commands.add_parser(name, help=command.SUMMARY)
+            continue
+        run = getattr(command, "run", None)  # none of `cache`, whose actions are commands in turn
+        common = [] if run is None else [everywhere()]
+        own = commands.add_parser(name, help=command.SUMMARY, epilog=command.EXAMPLES, parents=common)
+        command.add_to(own)
+        own.set_defaults(run=run)
     return parser
 
 

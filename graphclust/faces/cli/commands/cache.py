@@ -3,7 +3,7 @@
 import argparse
 from typing import TYPE_CHECKING, Any
 
-from graphclust.faces.cli.commands.options import everywhere, examples
+from graphclust.faces.cli.commands.options import Parser, everywhere, examples
 from graphclust.faces.cli.terminal import show
 
 if TYPE_CHECKING:
@@ -13,10 +13,9 @@ SUMMARY = "list or clear the data sets that were fetched"
 EXAMPLES = examples("graphclust cache list", "graphclust cache clear suitesparse:SNAP/com-DBLP")
 
 
-def add_to(commands: Any) -> None:
-    """Add the command to the parser's."""
-    cache = commands.add_parser("cache", help=SUMMARY, epilog=EXAMPLES)
-    actions = cache.add_subparsers(required=True, metavar="list|clear")
+def add_to(command: Parser) -> None:
+    """Add its arguments."""
+    actions = command.add_subparsers(required=True, metavar="list|clear")
     common: dict[str, Any] = {"parents": [everywhere()], "epilog": EXAMPLES}
     listing = actions.add_parser("list", help="what is there, the largest first", **common)
     listing.set_defaults(run=run_list)

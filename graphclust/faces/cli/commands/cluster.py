@@ -4,17 +4,17 @@ import argparse
 import json
 import os
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from graphclust.faces.cli.commands.options import (
+    Parser,
     add_bounds,
     add_force,
+    add_graph_file,
     add_seed,
     as_output,
     check_output,
-    everywhere,
     examples,
-    graph_file,
     load_input,
     node_weights,
     reading_options,
@@ -43,41 +43,35 @@ REPEATS = 3  # clusterings without a tenth of the edges, for the stability of ea
 BEYOND, AT_LEAST = 2, 20  # the path goes to twice the k asked for, and to 20
 
 
-def add_to(commands: Any) -> None:
-    """Add the command to the parser's."""
+def add_to(command: Parser) -> None:
+    """Add its arguments."""
     from graphclust.objective.objective import OBJECTIVES
     from graphclust.partition.options import COMPONENTS, EFFORTS, METHODS
 
-    cluster = commands.add_parser(
-        "cluster",
-        parents=[graph_file(), everywhere()],
-        help=SUMMARY,
-        epilog=EXAMPLES,
-    )
-    cluster.add_argument("-k", type=int, metavar="K", help="number of clusters; by default what the graph shows")
-    add_outputs(cluster)
-    cluster.add_argument("--time-budget", type=float, metavar="SECONDS", help="use so long to find a better partition")
-    cluster.add_argument("--coreset-size", type=int, metavar="M", help="draws of the sample, where one is taken")
-    cluster.add_argument("--method", choices=METHODS, default="auto", help="how to cluster (auto)")
-    cluster.add_argument(
+    add_graph_file(command)
+    command.add_argument("-k", type=int, metavar="K", help="number of clusters; by default what the graph shows")
+    add_outputs(command)
+    command.add_argument("--time-budget", type=float, metavar="SECONDS", help="use so long to find a better partition")
+    command.add_argument("--coreset-size", type=int, metavar="M", help="draws of the sample, where one is taken")
+    command.add_argument("--method", choices=METHODS, default="auto", help="how to cluster (auto)")
+    command.add_argument(
         "--objective",
         choices=tuple(OBJECTIVES),
         help="what to make the parts for (modularity; with --method paper normalized_cut)",
     )
-    cluster.add_argument(
+    command.add_argument(
         "--resolution", type=_resolution, metavar="auto|NUMBER",
         help="of modularity and constant_potts, higher for smaller parts: a number > 0, or what suits K (auto)",
     )  # fmt: skip
-    cluster.add_argument(
+    command.add_argument(
         "--effort", choices=EFFORTS, help="how much to try again (normal); high takes 4 times as long, up to 14 times"
     )
-    cluster.add_argument(
+    command.add_argument(
         "--components", choices=COMPONENTS, help="which are searched: those that are worth a cluster (large), or others"
     )
-    add_bounds(cluster, "min_size", "max_size", "imbalance")
-    add_seed(cluster)
-    add_force(cluster)
-    cluster.set_defaults(run=run)
+    add_bounds(command, "min_size", "max_size", "imbalance")
+    add_seed(command)
+    add_force(command)
 
 
 def add_outputs(command: argparse.ArgumentParser) -> None:

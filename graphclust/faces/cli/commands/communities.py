@@ -1,16 +1,16 @@
 """`graphclust communities FILE`: cluster the graph of a file at a resolution."""
 
 import argparse
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from graphclust.faces.cli.commands.cluster import add_outputs, cluster_file
 from graphclust.faces.cli.commands.options import (
+    Parser,
     add_bounds,
     add_force,
+    add_graph_file,
     add_seed,
-    everywhere,
     examples,
-    graph_file,
     node_weights,
 )
 
@@ -30,18 +30,13 @@ EXAMPLES = examples(
 )
 
 
-def add_to(commands: Any) -> None:
-    """Add the command to the parser's."""
+def add_to(command: Parser) -> None:
+    """Add its arguments."""
     from graphclust.engine.engine import EFFORTS
     from graphclust.objective.objective import PLAIN_OBJECTIVES
     from graphclust.partition.communities import COMPONENTS, SMALL
 
-    command = commands.add_parser(
-        "communities",
-        parents=[graph_file(), everywhere()],
-        help=SUMMARY,
-        epilog=EXAMPLES,
-    )
+    add_graph_file(command)
     command.add_argument(
         "--resolution", type=float, default=1.0, metavar="NUMBER", help="> 0, higher for smaller parts (1)"
     )
@@ -64,7 +59,6 @@ def add_to(commands: Any) -> None:
     add_outputs(command)
     add_seed(command)
     add_force(command)
-    command.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace, progress: "Progress") -> None:

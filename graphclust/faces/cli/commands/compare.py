@@ -5,7 +5,7 @@ import json
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
-from graphclust.faces.cli.commands.options import everywhere, examples, graph_file, load_input
+from graphclust.faces.cli.commands.options import Parser, add_graph_file, examples, load_input
 from graphclust.faces.cli.terminal import show
 
 if TYPE_CHECKING:
@@ -28,17 +28,11 @@ WORDS = {"n_well_connected": "well-connected clusters"}
 MOST_SIZES = 10_000  # pairs of sizes of clusters, which take the adjusted mutual information a second
 
 
-def add_to(commands: Any) -> None:
-    """Add the command to the parser's."""
-    compare = commands.add_parser(
-        "compare",
-        parents=[graph_file("--graph"), everywhere()],
-        help=SUMMARY,
-        epilog=EXAMPLES,
-    )
-    compare.add_argument("one", metavar="A", help="labels of nodes, as `graphclust cluster -o` writes them")
-    compare.add_argument("other", metavar="B", help="other labels of the same nodes, in any order")
-    compare.set_defaults(run=run)
+def add_to(command: Parser) -> None:
+    """Add its arguments."""
+    add_graph_file(command, "--graph")
+    command.add_argument("one", metavar="A", help="labels of nodes, as `graphclust cluster -o` writes them")
+    command.add_argument("other", metavar="B", help="other labels of the same nodes, in any order")
 
 
 def run(options: argparse.Namespace, progress: "Progress") -> None:

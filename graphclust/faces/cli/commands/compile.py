@@ -1,9 +1,9 @@
 """`graphclust compile`: compile all loops ahead of time."""
 
 import argparse
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from graphclust.faces.cli.commands.options import everywhere, examples
+from graphclust.faces.cli.commands.options import Parser, examples
 from graphclust.faces.cli.terminal import show
 
 if TYPE_CHECKING:
@@ -16,21 +16,14 @@ EXAMPLES = examples(
 )
 
 
-def add_to(commands: Any) -> None:
-    """Add the command to the parser's."""
-    ahead = commands.add_parser(
-        "compile",
-        parents=[everywhere()],
-        help=SUMMARY,
-        epilog=EXAMPLES,
-    )
-    ahead.add_argument(
+def add_to(command: Parser) -> None:
+    """Add its arguments."""
+    command.add_argument(
         "--into",
         metavar="DIR",
         help="keep the loops in DIR, for other users and read-only mounts: processes read them, and need not write, "
         "where the environment has GRAPHCLUST_LOOPS=DIR",
     )
-    ahead.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace, progress: "Progress") -> None:

@@ -2,17 +2,17 @@
 
 import argparse
 import os
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from graphclust.faces.cli.commands.graph_output import WHERE, add_format, check_graph_output, write_graph
 from graphclust.faces.cli.commands.options import (
+    Parser,
     add_force,
+    add_graph_file,
     as_output,
     check_store_output,
     columns_of,
-    everywhere,
     examples,
-    graph_file,
     load_input,
     rows_of,
 )
@@ -34,16 +34,12 @@ EXAMPLES = examples(
 )
 
 
-def add_to(commands: Any) -> None:
-    """Add the command to the parser's."""
-    convert = commands.add_parser(
-        "convert", parents=[graph_file(), everywhere()], help=SUMMARY,
-        epilog=EXAMPLES,
-    )  # fmt: skip
-    convert.add_argument("output", metavar="OUTPUT", type=as_output, help=f"file to write: {WHERE}")
-    add_format(convert, STORE)
-    add_force(convert)
-    convert.set_defaults(run=run)
+def add_to(command: Parser) -> None:
+    """Add its arguments."""
+    add_graph_file(command)
+    command.add_argument("output", metavar="OUTPUT", type=as_output, help=f"file to write: {WHERE}")
+    add_format(command, STORE)
+    add_force(command)
 
 
 def run(options: argparse.Namespace, progress: "Progress") -> None:

@@ -3,9 +3,9 @@
 import argparse
 import json
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from graphclust.faces.cli.commands.options import everywhere, examples
+from graphclust.faces.cli.commands.options import Parser, examples
 from graphclust.faces.cli.terminal import show
 
 if TYPE_CHECKING:
@@ -19,25 +19,18 @@ EXAMPLES = examples(
 )
 
 
-def add_to(commands: Any) -> None:
-    """Add the command to the parser's."""
-    datasets = commands.add_parser(
-        "datasets",
-        parents=[everywhere()],
-        help=SUMMARY,
-        epilog=EXAMPLES,
-    )
-    datasets.add_argument("word", nargs="?", default="", metavar="WORD", help="part of a name, group, kind or author")
-    datasets.add_argument("--kind", help="a word of the kind, like graph, bipartite, mesh or communities")
-    datasets.add_argument(
+def add_to(command: Parser) -> None:
+    """Add its arguments."""
+    command.add_argument("word", nargs="?", default="", metavar="WORD", help="part of a name, group, kind or author")
+    command.add_argument("--kind", help="a word of the kind, like graph, bipartite, mesh or communities")
+    command.add_argument(
         "--entries", nargs=2, type=float, metavar=("LEAST", "MOST"), help="how many entries, as in 1e6 1e8"
     )
-    datasets.add_argument("--symmetric", action="store_true", default=None, help="only symmetric ones")
-    datasets.add_argument(
+    command.add_argument("--symmetric", action="store_true", default=None, help="only symmetric ones")
+    command.add_argument(
         "--order", choices=("id", "memory", "name"), default="id", help="memory: largest need first (id)"
     )
-    datasets.add_argument("--report", choices=("text", "json"), default="text", help="how to print the result (text)")
-    datasets.set_defaults(run=run)
+    command.add_argument("--report", choices=("text", "json"), default="text", help="how to print the result (text)")
 
 
 def run(options: argparse.Namespace, progress: "Progress") -> None:

@@ -1,9 +1,9 @@
 """`graphclust demo`: cluster a planted graph, and a real one."""
 
 import argparse
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from graphclust.faces.cli.commands.options import add_seed, everywhere, examples
+from graphclust.faces.cli.commands.options import Parser, add_seed, examples
 from graphclust.faces.cli.terminal import show
 
 if TYPE_CHECKING:
@@ -16,11 +16,9 @@ EXAMPLES = examples(
 )
 
 
-def add_to(commands: Any) -> None:
-    """Add the command to the parser's."""
-    demo = commands.add_parser("demo", parents=[everywhere()], help=SUMMARY, epilog=EXAMPLES)
-    add_seed(demo)
-    demo.set_defaults(run=run)
+def add_to(command: Parser) -> None:
+    """Add its arguments."""
+    add_seed(command)
 
 
 def run(options: argparse.Namespace, progress: "Progress") -> None:

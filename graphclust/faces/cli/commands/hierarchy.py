@@ -3,16 +3,16 @@
 import argparse
 import json
 import os
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from graphclust.faces.cli.commands.options import (
+    Parser,
     add_force,
+    add_graph_file,
     add_seed,
     as_output,
     check_output,
-    everywhere,
     examples,
-    graph_file,
     load_input,
     reading_options,
     refuse_one_file,
@@ -33,17 +33,12 @@ EXAMPLES = examples(
 )
 
 
-def add_to(commands: Any) -> None:
-    """Add the command to the parser's."""
+def add_to(command: Parser) -> None:
+    """Add its arguments."""
     from graphclust.engine.engine import EFFORTS
     from graphclust.objective.objective import PLAIN_OBJECTIVES
 
-    command = commands.add_parser(
-        "hierarchy",
-        parents=[graph_file(), everywhere()],
-        help=SUMMARY,
-        epilog=EXAMPLES,
-    )
+    add_graph_file(command)
     command.add_argument("--max-size", type=float, metavar="NODES", help="most that a cluster of the last level holds")
     command.add_argument("--min-size", type=float, metavar="NODES", help="clusters of less join a sibling")
     command.add_argument(
@@ -64,7 +59,6 @@ def add_to(commands: Any) -> None:
     )
     add_seed(command)
     add_force(command)
-    command.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace, progress: "Progress") -> None:

@@ -2,9 +2,9 @@
 
 import argparse
 import json
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from graphclust.faces.cli.commands.options import everywhere, examples, graph_file, load_input, reading_options_in_words
+from graphclust.faces.cli.commands.options import Parser, add_graph_file, examples, load_input, reading_options_in_words
 from graphclust.faces.cli.messages import in_the_shell
 from graphclust.faces.cli.terminal import show, tell
 
@@ -18,15 +18,9 @@ EXAMPLES = examples(
 )
 
 
-def add_to(commands: Any) -> None:
-    """Add the command to the parser's."""
-    info = commands.add_parser(
-        "info",
-        parents=[graph_file(), everywhere()],
-        help=SUMMARY,
-        epilog=EXAMPLES,
-    )
-    info.set_defaults(run=run)
+def add_to(command: Parser) -> None:
+    """Add its arguments."""
+    add_graph_file(command)
 
 
 def run(options: argparse.Namespace, progress: "Progress") -> None:

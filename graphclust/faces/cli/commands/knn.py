@@ -1,10 +1,10 @@
 """`graphclust knn POINTS -k 15 -o GRAPH`: the graph of nearest neighbors of points in a file."""
 
 import argparse
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from graphclust.faces.cli.commands.graph_output import WHERE, add_format, check_graph_output, write_graph
-from graphclust.faces.cli.commands.options import add_force, add_seed, as_output, everywhere, examples
+from graphclust.faces.cli.commands.options import Parser, add_force, add_seed, as_output, examples
 from graphclust.faces.cli.terminal import show
 
 if TYPE_CHECKING:
@@ -22,38 +22,36 @@ EXAMPLES = examples(
 )
 
 
-def add_to(commands: Any) -> None:
-    """Add the command to the parser's."""
+def add_to(command: Parser) -> None:
+    """Add its arguments."""
     from graphclust.points.neighbors.graphs import RULES, WEIGHTS
     from graphclust.points.neighbors.metrics import METRICS, SYNONYMS
     from graphclust.points.neighbors.search import METHODS
 
-    knn = commands.add_parser("knn", parents=[everywhere()], help=SUMMARY, epilog=EXAMPLES)
-    knn.add_argument(
+    command.add_argument(
         "points",
         metavar="POINTS",
         help="a row for each point: .npy, .npz, .csv, .tsv or .txt, or - for any of these from standard input",
     )
-    knn.add_argument("-k", type=int, default=15, metavar="K", help="neighbors of each point (15)")
-    knn.add_argument(
+    command.add_argument("-k", type=int, default=15, metavar="K", help="neighbors of each point (15)")
+    command.add_argument(
         "-o", "--output", required=True, metavar="GRAPH", type=as_output, help=f"write the graph here: {WHERE}"
     )
-    add_format(knn)
-    knn.add_argument(
+    add_format(command)
+    command.add_argument(
         "--metric", choices=(*METRICS, *SYNONYMS), default="euclidean",
         help="what is near (euclidean); precomputed: the rows are distances to all points",
     )  # fmt: skip
-    knn.add_argument("--method", choices=METHODS, default="exact", help="how to search (exact)")
-    knn.add_argument(
+    command.add_argument("--method", choices=METHODS, default="exact", help="how to search (exact)")
+    command.add_argument(
         "--n-probes", type=int, default=16, metavar="N", help="lists an approximate search looks through (16)"
     )
-    knn.add_argument("--symmetrize", choices=RULES, default="union", help="which pairs to join (union)")
-    knn.add_argument(
+    command.add_argument("--symmetrize", choices=RULES, default="union", help="which pairs to join (union)")
+    command.add_argument(
         "--weights", choices=WEIGHTS, help="weights of the edges: by a scale for each point, or those of UMAP; else 1"
     )
-    add_seed(knn)
-    add_force(knn)
-    knn.set_defaults(run=run)
+    add_seed(command)
+    add_force(command)
 
 
 def run(options: argparse.Namespace, progress: "Progress") -> None:

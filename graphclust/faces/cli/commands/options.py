@@ -58,12 +58,11 @@ def everywhere() -> Parser:
     return parser
 
 
-def graph_file(flag: str | None = None) -> Parser:
+def add_graph_file(file: argparse.ArgumentParser, flag: str | None = None) -> None:
     """A graph's file, and how to read it; flag : the option that names the file, which then may be left out."""
     from graphclust.io.formats import toy_graphs
     from graphclust.io.recognition import FORMATS
 
-    file = Parser(add_help=False)
     what = "a graph file, a store, - for standard input, a data set like suitesparse:SNAP/com-DBLP, or one of "
     what += ", ".join(toy_graphs.NAMES)
     if flag is None:
@@ -101,7 +100,6 @@ def graph_file(flag: str | None = None) -> Parser:
     file.add_argument("--memory-limit", type=int, metavar="BYTES", help="most that the header of the file may ask for")
     file.add_argument("--max-bytes", type=int, metavar="BYTES", help="most that a compressed file may unpack to")
     file.add_argument("--report", choices=("text", "json"), default="text", help="how to print the result (text)")
-    return file
 
 
 def _column(text: str) -> str | int:

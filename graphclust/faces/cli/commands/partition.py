@@ -8,14 +8,14 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from graphclust.faces.cli.commands.options import (
+    Parser,
     add_bounds,
     add_force,
+    add_graph_file,
     add_seed,
     as_output,
     check_output,
-    everywhere,
     examples,
-    graph_file,
     load_input,
     node_weights,
     place_of,
@@ -44,17 +44,12 @@ NO_SUGGESTION = (
 OUTPUTS = {"output": "labels", "permutation": "permutation", "reordered": "reordered matrix"}
 
 
-def add_to(commands: Any) -> None:
-    """Add the command to the parser's."""
+def add_to(command: Parser) -> None:
+    """Add its arguments."""
     from graphclust.engine.balanced import EFFORTS
     from graphclust.partition.balanced_partition import IMBALANCE
 
-    command = commands.add_parser(
-        "partition",
-        parents=[graph_file(), everywhere()],
-        help=SUMMARY,
-        epilog=EXAMPLES,
-    )
+    add_graph_file(command)
     command.add_argument("-k", type=int, metavar="K", help="number of parts, which has to be given")
     command.add_argument(
         "--imbalance", type=float, default=IMBALANCE, metavar="SHARE",
@@ -80,7 +75,6 @@ def add_to(commands: Any) -> None:
     )
     add_seed(command)
     add_force(command)
-    command.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace, progress: "Progress") -> None:

@@ -6,11 +6,11 @@ from math import isnan
 from typing import TYPE_CHECKING, Any
 
 from graphclust.faces.cli.commands.options import (
+    Parser,
     add_bounds,
+    add_graph_file,
     add_seed,
-    everywhere,
     examples,
-    graph_file,
     load_input,
     node_weights,
 )
@@ -31,28 +31,29 @@ EXAMPLES = examples(
 ROWS_SHOWN = 20
 
 
-def add_to(commands: Any) -> None:
-    """Add the command to the parser's."""
+def add_to(command: Parser) -> None:
+    """Add its arguments."""
     from graphclust.objective.objective import OBJECTIVES
     from graphclust.partition.options import COMPONENTS
 
-    path = commands.add_parser("path", parents=[graph_file(), everywhere()], help=SUMMARY, epilog=EXAMPLES)
-    path.add_argument("--from", dest="least", type=int, default=1, metavar="K", help="smallest number of parts (1)")
-    path.add_argument(
+    add_graph_file(command)
+    command.add_argument("--from", dest="least", type=int, default=1, metavar="K", help="smallest number of parts (1)")
+    command.add_argument(
         "--to",
         dest="most",
         type=int,
         metavar="K",
         help="largest (3 sqrt(nodes), 1000 at most, or more for many small parts)",
     )
-    path.add_argument("--objective", choices=tuple(OBJECTIVES), default="modularity", help="what to make the parts for")
-    path.add_argument("--components", choices=COMPONENTS, default="large", help="which are searched (large)")
-    add_bounds(path, "min_size", "max_size", "imbalance")
-    path.add_argument(
+    command.add_argument(
+        "--objective", choices=tuple(OBJECTIVES), default="modularity", help="what to make the parts for"
+    )
+    command.add_argument("--components", choices=COMPONENTS, default="large", help="which are searched (large)")
+    add_bounds(command, "min_size", "max_size", "imbalance")
+    command.add_argument(
         "--time-budget", type=float, metavar="SECONDS", help="after so long only finish, with the best so far"
     )
-    add_seed(path)
-    path.set_defaults(run=run)
+    add_seed(command)
 
 
 def run(options: argparse.Namespace, progress: "Progress") -> None:
