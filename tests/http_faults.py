@@ -1,7 +1,7 @@
 """A server on this machine that serves a few files as badly as servers do; what it was asked is in its log.
 
 An answer is a function of the request's handler and the file's content. Each path has a list of answers, of which the
-last is given from then on; `serve` is the honest one, and goes on where a Range asks for it.
+last is given from then on; `serve` is the honest one.
 """
 
 import contextlib
@@ -35,7 +35,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
 
     def do_GET(self) -> None:
         path = self.path.partition("?")[0]
-        self.server.log.append((path, self.headers.get("Range"), self.headers.get("Authorization")))
+        self.server.log.append((path, self.headers.get("Authorization")))
         content = self.server.files.get(path)
         if content is None and path not in self.server.answers:
             status(404)(self, b"")
@@ -46,7 +46,6 @@ class Handler(http.server.BaseHTTPRequestHandler):
             answer(self, content or b"")
 
     def start(self, code: int, length: int | None, **more: str) -> None:
-        self.server.sent.append(code)
         self.send_response(code)
         if length is not None:
             self.send_header("Content-Length", str(length))
@@ -69,7 +68,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
 
 
 class FaultServer(http.server.ThreadingHTTPServer):
-    """files : path -> content.  answers : path -> list of answers.  etag : what all files have, None for none."""
+    """files : path -> content.  answers : path -> list of answers."""
 
     daemon_threads = True
     request_queue_size = 64
@@ -78,9 +77,7 @@ class FaultServer(http.server.ThreadingHTTPServer):
         super().__init__(("127.0.0.1", 0), Handler)
         self.files: dict[str, bytes] = {}
         self.answers: dict[str, list[Answer]] = {}
-        self.log: list[tuple[str, str | None, str | None]] = []  # path, Range and Authorization of each request
-        self.sent: list[int] = []  # the status of each answer
-        self.etag: str | None = '"one"'
+        self.log: list[tuple[str, str | None]] = []  # path and Authorization of each request
         self.block, self.pause = 0, 0.0
         self.stopped = threading.Event()
 
@@ -143,23 +140,9 @@ def stand_in(monkeypatch: Any, files: dict[str, bytes]) -> None:
     monkeypatch.setattr(catalog, "entries", lambda: tuple(map(replaced, entries())))
 
 
-def _version(handler: Handler) -> dict[str, str]:
-    return {} if handler.server.etag is None else {"ETag": handler.server.etag}
-
-
 def serve(handler: Handler, content: bytes) -> None:
-    """All, or what a Range asks for if the file is still the one that was begun with."""
-    asked = handler.headers.get("Range")
-    if asked and handler.headers.get("If-Range") == handler.server.etag:
-        start = int(asked.removeprefix("bytes=").removesuffix("-"))
-        if start >= len(content):
-            handler.start(416, 0)
-            return
-        span = f"bytes {start}-{len(content) - 1}/{len(content)}"
-        handler.start(206, len(content) - start, Content_Range=span, **_version(handler))
-        handler.send(content[start:])
-        return
-    handler.start(200, len(content), **_version(handler))
+    """All of it."""
+    handler.start(200, len(content))
     handler.send(content)
 
 
@@ -171,7 +154,7 @@ def cut(n_bytes: int, reset: bool = False) -> Answer:
     """Announce everything, send so much, and hang up; with `reset` not even politely."""
 
     def answer(handler: Handler, content: bytes) -> None:
-        handler.start(200, len(content), Connection="close", **_version(handler))
+        handler.start(200, len(content), Connection="close")
         handler.wfile.write(content[:n_bytes])
         handler.wfile.flush()
         if reset:
@@ -185,7 +168,7 @@ def unannounced(n_bytes: int | None = None) -> Answer:
     """No length: the end of the connection is the end of the file, or of what has been sent of it."""
 
     def answer(handler: Handler, content: bytes) -> None:
-        handler.start(200, None, **_version(handler))
+        handler.start(200, None)
         handler.wfile.write(content[:n_bytes])
 
     return answer
@@ -193,7 +176,7 @@ def unannounced(n_bytes: int | None = None) -> Answer:
 
 def chunked(handler: Handler, content: bytes) -> None:
     """In pieces that say their lengths, the whole being unknown."""
-    handler.start(200, None, Transfer_Encoding="chunked", **_version(handler))
+    handler.start(200, None, Transfer_Encoding="chunked")
     for start in range(0, len(content), 100):
         piece = content[start : start + 100]
         handler.wfile.write(b"%x\r\n%s\r\n" % (len(piece), piece))
@@ -202,13 +185,13 @@ def chunked(handler: Handler, content: bytes) -> None:
 
 def longer(handler: Handler, content: bytes) -> None:
     """More bytes than were announced."""
-    handler.start(200, len(content), Connection="close", **_version(handler))
+    handler.start(200, len(content), Connection="close")
     handler.wfile.write(content + b"x" * 5000)
 
 
 def shorter(handler: Handler, content: bytes) -> None:
     """Fewer announced than there are: the file ends too early, and nothing says so."""
-    handler.start(200, len(content) // 2, Connection="close", **_version(handler))
+    handler.start(200, len(content) // 2, Connection="close")
     handler.wfile.write(content[: len(content) // 2])
 
 
@@ -228,7 +211,7 @@ def stall(n_bytes: int) -> Answer:
     """Send so much, and then nothing more."""
 
     def answer(handler: Handler, content: bytes) -> None:
-        handler.start(200, len(content), **_version(handler))
+        handler.start(200, len(content))
         handler.wfile.write(content[:n_bytes])
         handler.wfile.flush()
         handler.server.stopped.wait(30)
@@ -238,7 +221,7 @@ def stall(n_bytes: int) -> Answer:
 
 def trickle(handler: Handler, content: bytes) -> None:
     """A byte now and then, so that the connection never seems dead."""
-    handler.start(200, len(content), **_version(handler))
+    handler.start(200, len(content))
     for i in range(len(content)):
         handler.wfile.write(content[i : i + 1])
         handler.wfile.flush()
@@ -257,7 +240,7 @@ def stalled(size: int) -> Answer:
     """So many bytes, and then nothing as long as the server runs."""
 
     def answer(handler: Handler, content: bytes) -> None:
-        handler.start(200, len(content), **_version(handler))
+        handler.start(200, len(content))
         handler.send(content[:size])
         handler.server.stopped.wait()
 

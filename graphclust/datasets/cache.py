@@ -142,7 +142,7 @@ def sha256_of(file: pathlib.Path) -> str:
 
 
 def cached() -> list[CachedDataset]:
-    """The data sets in the cache, the largest first; parts of interrupted downloads count."""
+    """The data sets in the cache, the largest first."""
     from graphclust.datasets.catalog import SNAP, SUITESPARSE
 
     found = []

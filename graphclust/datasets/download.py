@@ -1,34 +1,41 @@
-"""Download a file whole and checked, or not at all: attempts, what they leave behind, and what is accepted.
+"""Download a file whole and checked, or not at all, by the requests library.
 
-What has come stays as `NAME.part` until it is whole, with the server's mark of the version (`NAME.part.json`) without
-which nothing is added to it. A whole file has the announced length, begins as gzip does, has the SHA-256 on record, and
-takes its name by one rename.
+What comes is written to `NAME.part`, and takes its name by one rename once it is whole: as long as was announced, a
+gzip archive, with the SHA-256 on record. An attempt that breaks off is made again from the beginning.
 """
+
+from __future__ import annotations
 
 import contextlib
 import errno
 import gzip
+import hashlib
 import os
 import pathlib
 import random
+import sys
 import tarfile
 import time
 import zlib
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import Any
 
-from graphclust.datasets.cache import BLOCK, Record, read_record, sha256_of, write_record
-from graphclust.datasets.http_transfer import BrokenOff, Part, Refused, receive
+from graphclust.datasets.cache import BLOCK, Record, check_room, import_extra, read_record, sha256_of, write_record
 from graphclust.datasets.urls import Address
-from graphclust.errors import DownloadError, IntegrityError
+from graphclust.errors import DownloadError, IntegrityError, ResourceLimitError
 from graphclust.progress import Progress
 
 GZIP = b"\x1f\x8b"
-_ADVANCE = 1 << 20  # bytes that make an attempt worth the next
+_MOST_REDIRECTIONS = 5
+_PASSING = {408, 429, 500, 502, 503, 504}
+_LEAST_RATE = 100  # bytes a second, below which a server only seems to be alive
+_NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
 @dataclass(frozen=True)
 class Patience:
-    """How long to wait: seconds without news of the server, attempts without advance, and the first pause between two.
+    """How long to wait: seconds without news of the server, attempts, and the first pause between two.
 
     A pause is twice the last, at most a minute, and up to half as long again by chance, so that many do not return at
     one time.
@@ -46,10 +53,22 @@ class Patience:
 PATIENCE = Patience()
 
 
+class _Refused(Exception):
+    """The server refuses, and would refuse again."""
+
+
+class _BrokenOff(Exception):
+    """An attempt failed that may succeed the next time; `short`: the file ended before its end."""
+
+    def __init__(self, sentence: str, short: bool = False):
+        super().__init__(sentence)
+        self.short = short
+
+
 def download(
     address: Address, file: pathlib.Path, most_bytes: int, progress: Progress, patience: Patience | None = None
 ) -> Record:
-    """Fetch a gzip file, going on from where an earlier attempt broke off. Call it with the data set locked.
+    """Fetch a gzip file. Call it with the data set locked.
 
     most_bytes : of the file; more is not taken.
 
@@ -57,61 +76,161 @@ def download(
     than `most_bytes` or than the disk has room for, OSError as writing does. An error leaves no file of this name.
     """
     patience = patience or PATIENCE
-    part = Part(file.with_name(file.name + ".part"))
-    n_failures, furthest = 0, part.size
+    part = file.with_name(file.name + ".part")
+    advice = f"where this machine is offline, put the file of {address.url} at {file} by hand"
+    for attempt in range(1, patience.attempts + 1):
+        try:
+            return _accept(part, _receive(address, part, most_bytes, progress, patience.timeout), file, address.url)
+        except _Refused as problem:
+            raise DownloadError(f"{problem}; {advice}") from None
+        except _BrokenOff as problem:
+            if attempt == patience.attempts:
+                kind = IntegrityError if problem.short else DownloadError
+                raise kind(f"{address.url}: {problem}, after {attempt} attempts; {advice}") from None
+            time.sleep(patience.pause(attempt))
+        except OSError as problem:
+            if problem.errno in _NO_ROOM:
+                raise OSError(problem.errno, os.strerror(problem.errno), str(part)) from None
+            raise
+        finally:
+            part.unlink(missing_ok=True)
+    raise AssertionError("the last attempt returns or raises")
+
+
+def _receive(address: Address, part: pathlib.Path, most_bytes: int, progress: Progress, timeout: float) -> str:
+    """Write the file to `part`; returns its SHA-256. Raises _Refused, _BrokenOff, and as `download` does."""
+    with _requests().Session() as session, contextlib.closing(_answer(session, address, timeout)) as answer:
+        if answer.status_code in _PASSING:
+            raise _BrokenOff(f"HTTP status {answer.status_code}")
+        if answer.status_code != 200:
+            raise _Refused(f"{address.url}: HTTP status {answer.status_code}, expected 200")
+        length = answer.headers.get("Content-Length", "")
+        is_announced = length.isascii() and length.isdigit() and answer.raw.chunked is not True
+        total = int(length) if is_announced else None
+        if total is not None and total > most_bytes:
+            raise ResourceLimitError(_too_large(address, most_bytes, f"{total:,}"))
+        check_room(part.parent, total or 0)
+        digest, size = hashlib.sha256(), 0
+        with part.open("wb") as target, progress.stage("downloading"), _bar(progress, part, total) as show:
+            show(0)  # the whole length is known before the first byte comes
+            for block in _blocks(answer, timeout):
+                size += len(block)
+                if size > most_bytes:
+                    raise ResourceLimitError(_too_large(address, most_bytes, "more"))
+                target.write(block)
+                digest.update(block)
+                show(size)
+    if total is not None and size < total:
+        raise _BrokenOff(f"expected {total:,} bytes, got {size:,}", short=True)
+    if total is None and not is_whole(part):
+        raise _BrokenOff("the archive broke off, and no length was announced", short=True)
+    return digest.hexdigest()
+
+
+def _requests() -> Any:
+    return import_extra("requests")
+
+
+def _answer(session: Any, address: Address, timeout: float) -> Any:
+    """The server's answer, after its redirections."""
+    errors = _requests().exceptions
+    for _ in range(_MOST_REDIRECTIONS + 1):
+        try:
+            answer = _send(session, address, timeout)
+        except errors.SSLError as problem:
+            raise _Refused(f"{address.url}: the server's certificate was not accepted ({_cause(problem)})") from None
+        except (errors.ConnectionError, errors.Timeout) as problem:
+            raise _BrokenOff(_cause(problem)) from None
+        except errors.RequestException as problem:
+            raise _Refused(f"{address.url}: {type(problem).__name__}") from None
+        location = answer.headers.get("Location")
+        if not answer.is_redirect or location is None:
+            return answer
+        answer.close()
+        address = address.redirect(location)
+    raise DownloadError(f"{address.url}: more than {_MOST_REDIRECTIONS} redirections, which may go round in a circle")
+
+
+def _send(session: Any, address: Address, timeout: float) -> Any:
+    """The bare answer: a session that sends a request itself also reads the body of a redirection, however long."""
+    headers = {"Accept-Encoding": "identity", "User-Agent": "graphclust"}
+    request = session.prepare_request(_requests().Request("GET", address.url, headers=headers, auth=address.login))
+    settings = session.merge_environment_settings(request.url, {}, True, None, None)
+    return session.get_adapter(request.url).send(request, timeout=timeout, **settings)
+
+
+def _blocks(answer: Any, timeout: float) -> Iterator[bytes]:
+    """The body as it comes: read1 hands out what is there, and so notices a server that trickles."""
+    from urllib3.exceptions import HTTPError
+
+    window, came_in_window = time.monotonic(), 0
     while True:
         try:
-            receive(address, part, most_bytes, progress, patience.timeout)
-            return _accept(part, file, address.url)
-        except Refused as problem:
-            part.remove()
-            raise DownloadError(_with_advice(str(problem), address, file)) from None
-        except (BrokenOff, _NotWhole) as problem:
-            n_failures = 1 if part.size >= furthest + _ADVANCE else n_failures + 1
-            furthest = max(furthest, part.size)
-            if n_failures >= patience.attempts:
-                kind = IntegrityError if isinstance(problem, _NotWhole) or problem.short else DownloadError
-                sentence = f"{address.url}: {problem}, after {n_failures} attempts"
-                raise kind(_with_advice(sentence, address, file)) from None
-            time.sleep(patience.pause(n_failures))
-        except OSError as problem:
-            if problem.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
-                part.remove()
-                raise OSError(problem.errno, os.strerror(problem.errno), str(part.file)) from None
-            raise
+            block = answer.raw.read1(BLOCK, decode_content=False)
+        except (HTTPError, OSError, AttributeError) as problem:
+            if "IncompleteRead" in repr(problem):
+                return
+            raise _BrokenOff(_cause(problem)) from None
+        if not block:
+            return
+        yield block
+        came_in_window += len(block)
+        if time.monotonic() - window > timeout:
+            if came_in_window < _LEAST_RATE * timeout:
+                raise _BrokenOff(f"only {came_in_window} bytes came in {timeout:g} seconds")
+            window, came_in_window = time.monotonic(), 0
 
 
-class _NotWhole(Exception):
-    """A file that ended early although no length was announced."""
+def _too_large(address: Address, most_bytes: int, size: str) -> str:
+    return f"{address.url}: {size} bytes would come, but max_download_bytes={most_bytes}; raise it if this is meant"
 
 
-def _with_advice(sentence: str, address: Address, file: pathlib.Path) -> str:
-    return f"{sentence}; where this machine is offline, put the file of {address.url} at {file} by hand"
+def _cause(problem: BaseException) -> str:
+    """The system's words for what failed. Those of the libraries hold addresses, which may hold passwords."""
+    innermost: BaseException | None = problem
+    words = "no answer in time" if "Timeout" in type(problem).__name__ else ""
+    for _ in range(10):
+        if innermost is None:
+            break
+        if isinstance(innermost, TimeoutError) or "Timeout" in type(innermost).__name__:
+            words = "no answer in time"
+        elif isinstance(innermost, OSError) and innermost.strerror:
+            words = innermost.strerror
+        nested = [part for part in innermost.args if isinstance(part, BaseException)]
+        reason = getattr(innermost, "reason", None)
+        nested += [reason] if isinstance(reason, BaseException) else []
+        innermost = nested[0] if nested else innermost.__cause__ or innermost.__context__
+    return words or f"the connection failed ({type(problem).__name__})"
 
 
-def _accept(part: Part, file: pathlib.Path, url: str) -> Record:
+@contextlib.contextmanager
+def _bar(progress: Progress, part: pathlib.Path, total: int | None) -> Iterator[Callable[[int], object]]:
+    """What to call with the number of bytes: the caller's listener, or tqdm's bar where people look on."""
+    if progress.listener is not None or sys.stderr is None or not sys.stderr.isatty():
+        yield lambda size: progress.step(size, total or size)
+        return
+    with import_extra("tqdm").tqdm(
+        total=total, unit="B", unit_scale=True, unit_divisor=1024, delay=1.0, desc=part.stem, file=sys.stderr
+    ) as bar:
+        yield lambda size: bar.update(size - bar.n)
+
+
+def _accept(part: pathlib.Path, sha256: str, file: pathlib.Path, url: str) -> Record:
     """Check what has come, and give it its name."""
-    with part.file.open("rb") as content:
+    with part.open("rb") as content:
         start = content.read(5)
     if not start.startswith(GZIP):
-        part.remove()
-        shown = start.decode("latin-1")
         raise IntegrityError(
-            f"{url}: what came is not a gzip archive (starts with {shown!r}); is there a page to log in to before the "
-            "network can be used?"
+            f"{url}: what came is not a gzip archive (starts with {start.decode('latin-1')!r}); is there a page to log "
+            "in to before the network can be used?"
         )
-    if part.has_no_length and not is_whole(part.file):
-        part.remove()
-        raise _NotWhole("the archive broke off, and no length was announced")
-    sha256, size = part.sha256() or sha256_of(part.file), part.size
-    expected = read_record(file)
+    expected, size = read_record(file), part.stat().st_size
     if expected is not None and expected.sha256 != sha256:
-        part.remove()
         raise IntegrityError(
             f"{url}: SHA-256 {sha256[:12]}... came, but {expected.sha256[:12]}... is on record for {file} since "
             f"{expected.fetched}; what came was removed. If the file was changed on purpose, clear it from the cache"
         )
-    part.become(file)
+    os.replace(part, file)
     return expected or write_record(file, url, size, sha256)
 
 

@@ -24,44 +24,6 @@ MUTANTS = {
             "checksum-never-reached": "while «source.read(1 << 20)→False»:",
         },
     },
-    "datasets/http_transfer.py": {
-        "test_a_stop_beside_the_renaming_leaves_nothing_behind": {
-            "the-mark-outlives-its-part": (
-                "        «self._notes.unlink(missing_ok=True)\n"
-                "        os.replace(self.file, file→os.replace(self.file, file)\n"
-                "        self._notes.unlink(missing_ok=True»)"
-            ),
-        },
-        "test_a_range_without_a_length_that_ends_early": {
-            "announced-length-not-compared": "if «part.total is not None and part.size < part.total→False»:",
-        },
-        "test_d04_a_short_body_is_retried": {
-            "gone-on-with-whatever-comes": '"If-«Range": str(part.validator)→Match": "*"»',
-        },
-        "test_a_server_that_goes_on_with_something_else": {
-            "other-range-than-asked-for": (
-                'if «headers.get("Content-Range") != f"bytes {part.size}-{part.total - 1}/{part.total}" or →»not same:'
-            ),
-        },
-        "test_without_a_mark_of_the_version_nothing_is_gone_on_with": {
-            "weak-marks-are-trusted": 'if etag«.startswith("W/")→ == "W/"» else etag',
-        },
-        "test_d05_an_endless_stream_and_a_large_file": {
-            "no-end-of-a-stream": "if «size > most_bytes→False»:",
-        },
-        "test_d06_a_server_that_stalls": {
-            "a-trickle-is-a-stream": "if came_in_window < «_LEAST_RATE * timeout→0»:",
-        },
-        "test_d01_a_refusal_is_final": {
-            "refusals-are-tried-again": "_PASSING = {«408→403, 404, 408»,",
-        },
-        "test_the_body_of_a_redirection_is_never_read test_d10_redirections": {
-            "bodies-of-redirections-are-read": (
-                "return session.«get_adapter(request.url).send(request, timeout=timeout→send(request, "
-                "timeout=timeout, allow_redirects=False», **settings)"
-            ),
-        },
-    },
     "datasets/urls.py": {
         "test_d10_https_is_never_left": {
             "from-https-to-http": 'or «(here.scheme == "https" and scheme == "http")→False»:',
@@ -78,14 +40,32 @@ MUTANTS = {
         "test_d08_other_bytes_than_on_record": {
             "records-are-not-compared": "if «expected is not None and expected.sha256 != sha256→False»:",
         },
-        "test_d04_always_short": {
-            "attempts-without-end": "if part.size >= furthest «+ _ADVANCE →»else",
+        "test_d02_but_not_for_ever": {
+            "one-attempt-is-enough": "if attempt == «patience.attempts→1»:",
         },
-        "test_an_attempt_that_gets_further_earns_another": {
-            "no-attempt-is-earned": "n_failures = «1 if part.size >= furthest + _ADVANCE else →»n_failures + 1",
+        "test_d04_always_short": {
+            "announced-length-not-compared": "if «total is not None and size < total→False»:",
+        },
+        "test_ctrl_c_leaves_nothing": {
+            "parts-stay": "            «part.unlink(missing_ok=True)→pass»",
         },
         "test_d05_an_archive_cut_off_without_a_length_is_seen": {
-            "an-unannounced-end-is-an-end": "if «part.has_no_length and not is_whole(part.file)→False»:",
+            "an-unannounced-end-is-an-end": "if «total is None and not is_whole(part)→False»:",
+        },
+        "test_d05_an_endless_stream_and_a_large_file": {
+            "no-end-of-a-stream": "if «size > most_bytes→False»:",
+        },
+        "test_d06_a_server_that_stalls": {
+            "a-trickle-is-a-stream": "if came_in_window < «_LEAST_RATE * timeout→0»:",
+        },
+        "test_d01_a_refusal_is_final": {
+            "refusals-are-tried-again": "_PASSING = {«408→403, 404, 408»,",
+        },
+        "test_the_body_of_a_redirection_is_never_read test_d10_redirections": {
+            "bodies-of-redirections-are-read": (
+                "return session.«get_adapter(request.url).send(request, timeout=timeout→send(request, "
+                "timeout=timeout, allow_redirects=False», **settings)"
+            ),
         },
         "test_d20_a_damaged_archive_is_never_parsed": {
             "kept-files-of-the-same-size": "and «record.sha256 == sha256_of(file)→True»:",
