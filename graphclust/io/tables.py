@@ -338,7 +338,7 @@ def _kind(values: np.ndarray) -> Kind:
     return "whole" if values.dtype.kind in "iu" else "text"
 
 
-def _ranked(ids: np.ndarray) -> tuple[list[Hashable], np.ndarray]:
+def _ranked(ids: np.ndarray) -> tuple[list[Any], np.ndarray]:
     """The whole numbers that there are in increasing order, and the place of each id among them."""
     if ids.min(initial=0) < 0 or ids.max(initial=0) >= max(2 * len(ids), SMALL_TABLE):
         distinct, numbers = np.unique(ids, return_inverse=True)
