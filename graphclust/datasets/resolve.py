@@ -105,7 +105,7 @@ def check_before(entry: CatalogEntry, memory_limit: int | None) -> None:
         )
 
 
-def prospect(address: str, memory_limit: int | None = None) -> str | None:
+def describe_download(address: str, memory_limit: int | None = None) -> str | None:
     """A sentence for before a download: how large the graph is, and whether memory will do.
 
     None for the path of a file, and for a data set that is in the cache.

@@ -189,9 +189,9 @@ def load_input(
 
 def _announce(options: argparse.Namespace) -> None:
     """Before a download: how large the graph is, and whether memory will do."""
-    from graphclust.datasets.resolve import prospect
+    from graphclust.datasets.resolve import describe_download
 
-    expected = prospect(options.file, options.memory_limit)
+    expected = describe_download(options.file, options.memory_limit)
     if expected is not None and sys.stderr is not None:
         print(f"graphclust: {expected}", file=sys.stderr)
 
