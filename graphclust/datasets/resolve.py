@@ -5,7 +5,7 @@ from __future__ import annotations
 import pathlib
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, TypedDict
 
 import numpy as np
 import numpy.typing as npt
@@ -21,11 +21,13 @@ from graphclust.errors import (
     DownloadError,
     GraphFormatError,
     GraphValidationError,
+    GraphWarning,
     IntegrityError,
     ResourceLimitError,
     UnsafeArchiveError,
     amount,
     in_mebibytes,
+    warn_caller,
 )
 from graphclust.graph.container import Graph
 from graphclust.io.container_limits import available_bytes
@@ -57,6 +59,25 @@ class DatasetInfo:
     node_names: list[str] | None
     coordinates: npt.NDArray[np.float64] | None
     load: LoadInfo
+
+
+class FetchOptions(TypedDict, total=False):
+    """The arguments of the functions that fetch, for a client that checks types."""
+
+    largest_component: bool
+    communities: str
+    memory_limit: int | None
+    max_download_bytes: int | None
+    mirror: str | None
+    progress: ProgressLike
+
+
+class MatrixOptions(FetchOptions, total=False):
+    """Those of `fetch_suitesparse`."""
+
+    weights: str | None
+    symmetrize: str | None
+    bipartite: bool | None
 
 
 @dataclass(frozen=True)
@@ -191,6 +212,19 @@ def parse(file: pathlib.Path, read: Callable[[], Any]) -> Any:
             raise
         cache.forget(file)
         raise IntegrityError(f"{file} was a corrupt archive and was removed; fetch it again ({problem})") from None
+
+
+def hand_over(
+    graph: Graph, info: DatasetInfo, largest_component: bool, return_info: bool
+) -> Graph | tuple[Graph, DatasetInfo]:
+    """What a fetching function returns: the graph, or its component, and the info; or a warning in its place."""
+    if largest_component:
+        graph, info = largest_component_of(graph, info)
+    if return_info:
+        return graph, info
+    if info.load.repairs:
+        warn_caller(f"{info.entry.address}: {'; '.join(info.load.repairs)}", GraphWarning)
+    return graph
 
 
 def largest_component_of(graph: Graph, info: DatasetInfo) -> tuple[Graph, DatasetInfo]:

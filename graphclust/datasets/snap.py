@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import pathlib
-from typing import Literal, overload
+from typing import Literal, Unpack, overload
 
 import numpy as np
 
@@ -13,9 +13,8 @@ from graphclust.datasets import cache
 from graphclust.datasets.array_cache import VERSION, keep_communities, read_kept_communities
 from graphclust.datasets.catalog import SNAP, CatalogEntry, entry_named
 from graphclust.datasets.community_files import read_communities
-from graphclust.datasets.resolve import DatasetInfo, Request, fetch_file, fetch_graph, largest_component_of, parse
+from graphclust.datasets.resolve import DatasetInfo, FetchOptions, Request, fetch_file, fetch_graph, hand_over, parse
 from graphclust.datasets.snap_files import GRAPHS
-from graphclust.errors import GraphWarning, warn_caller
 from graphclust.graph.container import Graph
 from graphclust.io.formats.communities import Communities, communities_of_ids
 from graphclust.io.load import LoadInfo
@@ -25,28 +24,10 @@ __all__ = ["fetch_snap"]
 
 
 @overload
-def fetch_snap(
-    name: str,
-    *,
-    largest_component: bool = False,
-    communities: str = "all",
-    return_info: Literal[False] = False,
-    memory_limit: int | None = None,
-    max_download_bytes: int | None = None,
-    mirror: str | None = None,
-    progress: ProgressLike = None,
-) -> Graph: ...
+def fetch_snap(name: str, *, return_info: Literal[False] = False, **options: Unpack[FetchOptions]) -> Graph: ...
 @overload
 def fetch_snap(
-    name: str,
-    *,
-    largest_component: bool = False,
-    communities: str = "all",
-    return_info: Literal[True],
-    memory_limit: int | None = None,
-    max_download_bytes: int | None = None,
-    mirror: str | None = None,
-    progress: ProgressLike = None,
+    name: str, *, return_info: Literal[True], **options: Unpack[FetchOptions]
 ) -> tuple[Graph, DatasetInfo]: ...
 def fetch_snap(
     name: str,
@@ -91,13 +72,7 @@ def fetch_snap(
         known = _communities(entry, which, graph, request, progress)
         labels = known.labels(graph.n_nodes)
     info = DatasetInfo(entry, known, labels, None, None, load)
-    if largest_component:
-        graph, info = largest_component_of(graph, info)
-    if return_info:
-        return graph, info
-    if load.repairs:
-        warn_caller(f"{entry.address}: {'; '.join(load.repairs)}", GraphWarning)
-    return graph
+    return hand_over(graph, info, largest_component, return_info)
 
 
 def fetch_edges(entry: CatalogEntry, request: Request, progress: ProgressLike) -> tuple[Graph, LoadInfo]:

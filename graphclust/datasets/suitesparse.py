@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Literal, overload
+from typing import Literal, Unpack, overload
 
 import numpy as np
 
 from graphclust.checks import as_choice
 from graphclust.datasets.catalog import SUITESPARSE, CatalogEntry, entry_named
-from graphclust.datasets.resolve import COMMUNITIES, DatasetInfo, Request, fetch_graph, largest_component_of
-from graphclust.errors import GraphWarning, warn_caller
+from graphclust.datasets.resolve import COMMUNITIES, DatasetInfo, MatrixOptions, Request, fetch_graph, hand_over
 from graphclust.graph.container import Graph
 from graphclust.io.load import LoadInfo
 from graphclust.progress import ProgressLike
@@ -18,34 +17,10 @@ __all__ = ["fetch_suitesparse"]
 
 
 @overload
-def fetch_suitesparse(
-    name: str,
-    *,
-    weights: str | None = None,
-    symmetrize: str | None = "max",
-    bipartite: bool | None = None,
-    largest_component: bool = False,
-    communities: str = "all",
-    return_info: Literal[False] = False,
-    memory_limit: int | None = None,
-    max_download_bytes: int | None = None,
-    mirror: str | None = None,
-    progress: ProgressLike = None,
-) -> Graph: ...
+def fetch_suitesparse(name: str, *, return_info: Literal[False] = False, **options: Unpack[MatrixOptions]) -> Graph: ...
 @overload
 def fetch_suitesparse(
-    name: str,
-    *,
-    weights: str | None = None,
-    symmetrize: str | None = "max",
-    bipartite: bool | None = None,
-    largest_component: bool = False,
-    communities: str = "all",
-    return_info: Literal[True],
-    memory_limit: int | None = None,
-    max_download_bytes: int | None = None,
-    mirror: str | None = None,
-    progress: ProgressLike = None,
+    name: str, *, return_info: Literal[True], **options: Unpack[MatrixOptions]
 ) -> tuple[Graph, DatasetInfo]: ...
 def fetch_suitesparse(
     name: str,
@@ -103,13 +78,7 @@ def fetch_suitesparse(
     )  # fmt: skip
     graph, load = fetch_matrix(entry, request, progress, return_info)
     info = _info(entry, load, graph.n_nodes, communities)
-    if largest_component:
-        graph, info = largest_component_of(graph, info)
-    if return_info:
-        return graph, info
-    if load.repairs:
-        warn_caller(f"{entry.address}: {'; '.join(load.repairs)}", GraphWarning)
-    return graph
+    return hand_over(graph, info, largest_component, return_info)
 
 
 def fetch_matrix(
