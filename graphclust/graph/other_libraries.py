@@ -108,10 +108,9 @@ def is_adjacency_table(G: Any) -> bool:
 def from_pandas(G: Any) -> Labeled:
     """The entries of such a table, and the names of its rows."""
     matrix = G.sparse.to_coo() if hasattr(G, "sparse") else as_float_weights(G.to_numpy())
-    names = G.index.tolist()
-    if len(set(names)) < len(names):
+    if not G.index.dropna().is_unique:
         raise GraphValidationError("two rows of the table have one name, expected different ones")
-    return sparse.csr_array(matrix), names
+    return sparse.csr_array(matrix), G.index.tolist()
 
 
 def from_graphblas(G: Any) -> Labeled:

@@ -53,7 +53,9 @@ __all__ = ["as_graph"]
 GRAPHS = {"igraph": from_igraph, "networkit": from_networkit, "graph_tool": from_graph_tool}
 
 
-def as_graph(G: GraphLike, *, weight: str | None = "weight", symmetrize: str | None = None) -> Graph:
+def as_graph(
+    G: GraphLike, *, weight: str | None = "weight", symmetrize: str | None = None, missing: str = "error"
+) -> Graph:
     """Check a graph and bring it into the form that every algorithm here reads.
 
     G : graph of NetworkX, igraph, networkit or graph-tool (any hashable nodes, parallel edges are summed), SciPy sparse
@@ -69,6 +71,8 @@ def as_graph(G: GraphLike, *, weight: str | None = "weight", symmetrize: str | N
         ones too, so that an edge listed from both ends counts twice. A symmetric matrix is undirected and stays as it
         is. None refuses a directed graph, but reads a file, a table, a list of edges or a pair (edge_index, n) as
         `load_graph` does by default, by "max".
+    missing : of a row of a table, a list or a file without an id, and of a node that is named NaN, NaT, None or
+        pandas.NA, "drop" leaves it out, with a remark that counts them; "error" refuses the graph.
 
     Returns a `Graph`. G is never modified; a float64 CSR matrix in canonical order shares its arrays.
 
@@ -91,13 +95,14 @@ def as_graph(G: GraphLike, *, weight: str | None = "weight", symmetrize: str | N
     """
     if symmetrize is not None:
         as_choice(symmetrize, "symmetrize", ("max", "sum"))
+    as_choice(missing, "missing", ("error", "drop"))
     if callable(weight) or not isinstance(weight, Hashable):
         raise TypeError(f"weight is a {type(weight).__name__}, expected the name of an edge attribute, or None")
     if isinstance(G, Graph):
         refuse_name_of_weight(weight, "a Graph")
         return _without_weights(G) if weight is None else G
     if isinstance(G, str | os.PathLike):
-        return _from_file(G, weight, symmetrize)
+        return _from_file(G, weight, symmetrize, missing)
     if sparse.issparse(G):
         refuse_name_of_weight(weight, "a matrix")
         matrix: Any = G
@@ -111,12 +116,12 @@ def as_graph(G: GraphLike, *, weight: str | None = "weight", symmetrize: str | N
         rows = sparse.csr_array(dense.astype(bool) if weight is None else as_float_weights(dense))
         graph = _from_scipy(rows, symmetrize, rounding(G.dtype))
     elif hasattr(G, "is_directed") and hasattr(G, "adjacency"):
-        graph = _from_networkx(G, weight, symmetrize)
+        graph = _from_networkx(G, weight, symmetrize, missing)
     elif (library := origin(G)) in TABLES and is_table(G):
         from graphclust.io.tables import graph_from_table
 
         with _naming(graph_from_table, "weight", "symmetrize"):
-            return graph_from_table(G, weight=weight, symmetrize=symmetrize or "max")
+            return graph_from_table(G, weight=weight, symmetrize=symmetrize or "max", missing=missing)
     elif isinstance(G, list | tuple | AbstractSet):
         from graphclust.io.edge_arrays import graph_from_edge_arrays, is_edge_arrays
 
@@ -127,9 +132,10 @@ def as_graph(G: GraphLike, *, weight: str | None = "weight", symmetrize: str | N
         from graphclust.io.tables import graph_from_table, table_of_list
 
         with _naming(graph_from_table, "weight", "symmetrize"):
-            return graph_from_table(table_of_list(G, weight), weight=weight, symmetrize=symmetrize or "max")
+            table = table_of_list(G, weight, missing)
+            return graph_from_table(table, weight=weight, symmetrize=symmetrize or "max", missing=missing)
     elif library in (*GRAPHS, "graphblas", "sparse") or (library == "pandas" and is_adjacency_table(G)):
-        graph = _from_other(G, library, weight, symmetrize)
+        graph = _from_other(G, library, weight, symmetrize, missing)
     else:
         _refuse_kernel(G)
         module = "" if type(G).__module__ == "builtins" else type(G).__module__ + "."
@@ -138,6 +144,7 @@ def as_graph(G: GraphLike, *, weight: str | None = "weight", symmetrize: str | N
             "numpy array, an igraph.Graph, a pandas or Polars table of edges, a list of "
             f"edges (u, v), the path of a graph file, or a graphclust.Graph{_hint(G, library)}"
         )
+    graph = _without_missing_names(graph) if missing == "drop" else graph
     remarks = graph.remarks
     n_isolated = int(graph.isolated.sum())
     if n_isolated:
@@ -174,14 +181,14 @@ def _hint(G: Any, library: str) -> str:
     return "; a dict of neighbors as networkx.Graph(G)" if isinstance(G, Mapping) else ""
 
 
-def _from_file(path: str | os.PathLike, weight: str | None, symmetrize: str | None) -> Graph:
+def _from_file(path: str | os.PathLike, weight: str | None, symmetrize: str | None, missing: str) -> Graph:
     """What `load_graph` gives; an error that names one of its arguments names the function that takes it."""
     from graphclust.io.load import load_graph
 
     column: dict[str, Any] = {} if weight in (None, "weight") else {"weight": weight}
     weights = "ignore" if weight is None else None
     with _naming(load_graph, "weight", "symmetrize"):
-        return load_graph(path, symmetrize=symmetrize or "max", weights=weights, **column)
+        return load_graph(path, symmetrize=symmetrize or "max", weights=weights, missing=missing, **column)
 
 
 @contextmanager
@@ -253,23 +260,26 @@ def _from_scipy(matrix, symmetrize: str | None, tolerance: float, is_directed: b
     )  # fmt: skip
 
 
-def _from_networkx(G: networkx.Graph, weight: str | None, symmetrize: str | None) -> Graph:
+def _from_networkx(G: networkx.Graph, weight: str | None, symmetrize: str | None, missing: str) -> Graph:
     """A graph from NetworkX's dicts, with the names of its nodes."""
     if G.is_directed() and symmetrize is None:
         raise GraphValidationError(f"G is a directed {type(G).__name__}, {UNDIRECTED}; {remedy_for_directions()}")
-    matrix, nodes = matrix_of_networkx(G, weight)
+    matrix, nodes = matrix_of_networkx(G, weight, missing=missing)
     graph = _from_scipy(matrix, symmetrize, SYMMETRY_TOLERANCE, G.is_directed())
     return Graph(graph.indptr, graph.indices, graph.weights, graph.degrees, graph.loops, nodes, graph.remarks)
 
 
-def matrix_of_networkx(G: networkx.Graph, weight: str | None, signed: bool = False) -> tuple[Any, Sequence[Hashable]]:
+def matrix_of_networkx(
+    G: networkx.Graph, weight: str | None, signed: bool = False, missing: str = "error"
+) -> tuple[Any, Sequence[Hashable]]:
     """The float64 CSR adjacency matrix of a networkx graph, arcs from row to column, and the names of its rows.
 
-    signed : whether weights may be below zero.
+    signed : whether weights may be below zero. missing : "error" refuses names that are missing.
     """
     if not len(G):
         raise GraphValidationError("G has 0 nodes, expected at least 1 node")
-    _refuse_missing_names(list(G), "G.remove_nodes_from([...])")
+    if missing == "error":
+        _refuse_missing_names(list(G), "G.remove_nodes_from([...])")
     try:
         (matrix,), nodes = networkx_rows(G, weight)
     except (TypeError, ValueError, OverflowError) as problem:
@@ -282,34 +292,35 @@ def matrix_of_networkx(G: networkx.Graph, weight: str | None, signed: bool = Fal
     return matrix, nodes
 
 
-def _from_other(G: Any, library: str, weight: str | None, symmetrize: str | None) -> Graph:
+def _from_other(G: Any, library: str, weight: str | None, symmetrize: str | None, missing: str) -> Graph:
     """Of a graph library or a table, with the names of the nodes; or a matrix of PyData's sparse or of GraphBLAS."""
-    matrix, nodes, is_directed = matrix_of_other(G, library, weight, symmetrize)
+    matrix, nodes, is_directed = matrix_of_other(G, library, weight, symmetrize, missing=missing)
     graph = _from_scipy(matrix, symmetrize, rounding(matrix.dtype), is_directed)
     graph = _without_weights(graph) if weight is None else graph
     return Graph(graph.indptr, graph.indices, graph.weights, graph.degrees, graph.loops, nodes, graph.remarks)
 
 
 def matrix_of_other(
-    G: Any, library: str, weight: str | None, symmetrize: str | None, signed: bool = False
+    G: Any, library: str, weight: str | None, symmetrize: str | None, signed: bool = False, missing: str = "error"
 ) -> tuple[Any, list[Hashable] | None, bool]:
     """The adjacency matrix, the names of its rows if they have any, and whether the library says that it is directed.
 
-    symmetrize : None refuses a graph that is. signed : whether weights may be below zero.
+    symmetrize : None refuses a graph that is. signed, missing : see `matrix_of_networkx`.
     """
-    nodes, is_directed = None, False
+    nodes, is_directed, remedy = None, False, "G.delete_vertices([...])"
     if library not in GRAPHS:
         refuse_name_of_weight(weight, "a matrix")
     if library in GRAPHS:
         matrix, nodes = GRAPHS[library](G, weight, symmetrize)
-        _refuse_missing_names(nodes, "G.delete_vertices([...])")
         is_directed = points(G)
         refuse_impossible_weight(matrix, nodes, weight, signed)
     elif library == "pandas":
         matrix, nodes = from_pandas(G)
-        _refuse_missing_names(nodes, "G.loc[G.index.notna(), G.columns.notna()]")
+        remedy = "G.loc[G.index.notna(), G.columns.notna()]"
     else:
         matrix, nodes = from_graphblas(G) if library == "graphblas" else (G.to_scipy_sparse(), None)
+    if missing == "error":
+        _refuse_missing_names(nodes, remedy)
     return matrix, nodes, is_directed
 
 
@@ -320,16 +331,36 @@ def points(G: Any) -> bool:
 
 def _refuse_missing_names(nodes: Sequence[Hashable] | None, remedy: str) -> None:
     """Refuse NaN, None, NaT and pandas.NA as nodes: they stand for many ids that are missing."""
+    wrong = _missing_names(nodes)
+    if len(wrong):
+        assert nodes is not None
+        raise GraphValidationError(
+            f"G has {amount(len(wrong), 'node')} named {nodes[wrong[0]]!r}, a missing id, the first at place {wrong[0]}, "
+            f'expected names: as_graph(G, missing="drop") leaves such nodes out, and so does {remedy}'
+        )
+
+
+def _without_missing_names(graph: Graph) -> Graph:
+    """The graph of the nodes that have names."""
+    wrong = _missing_names(graph.nodes)
+    if not len(wrong):
+        return graph
+    if len(wrong) == graph.n_nodes:
+        raise GraphValidationError(f"G has {amount(len(wrong), 'node')}, all without a name, expected one with a name")
+    said = f"{amount(len(wrong), 'node')} without an id left out, the first at place {wrong[0]}"
+    kept = np.setdiff1d(np.arange(graph.n_nodes), wrong)
+    part, names = graph.subgraph(kept), list(graph.nodes)
+    weights = None if part.weights is None or all_ones(part.weights) else part.weights
+    return replace(part, weights=weights, nodes=[names[row] for row in kept.tolist()], remarks=(*graph.remarks, said))
+
+
+def _missing_names(nodes: Sequence[Hashable] | np.ndarray | None) -> list[int]:
+    """The places of nodes whose names are missing."""
     from graphclust.io.tables import names_no_node
 
-    if nodes is None or {*map(type, nodes)} <= {int, str}:
-        return
-    missing = [place for place, name in enumerate(nodes) if names_no_node(name)]
-    if missing:
-        raise GraphValidationError(
-            f"G has {amount(len(missing), 'node')} named {nodes[missing[0]]!r}, a missing id, the first at place "
-            f"{missing[0]}, expected names: remove such nodes by {remedy}, or the rows without an id before"
-        )
+    if nodes is None or isinstance(nodes, np.ndarray) or {*map(type, nodes)} <= {int, str}:
+        return []
+    return [place for place, name in enumerate(nodes) if names_no_node(name)]
 
 
 def _refuse_missing_weight(G: networkx.Graph, weight: str) -> None:

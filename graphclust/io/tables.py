@@ -223,8 +223,11 @@ def column_names(table: Any) -> list[Any]:
     return list(getattr(table, "column_names", getattr(table, "columns", ())))
 
 
-def table_of_list(rows: Collection[Any], weight: str | None) -> _Columns:
-    """The table of a list of edges: tuples (u, v), (u, v, weight) or (u, v, attributes), or dicts, a key a column."""
+def table_of_list(rows: Collection[Any], weight: str | None, missing: str = "error") -> _Columns:
+    """The table of a list of edges: tuples (u, v), (u, v, weight) or (u, v, attributes), or dicts, a key a column.
+
+    missing : "error" refuses tuples without an end.
+    """
     listed = list(rows)
     if not listed:
         raise GraphValidationError(f"G is an empty {type(rows).__name__}, expected at least one edge")
@@ -241,10 +244,10 @@ def table_of_list(rows: Collection[Any], weight: str | None) -> _Columns:
             + ("; the graph alone is G[0]" if isinstance(rows, tuple) and isinstance(rows[0], Graph) else "")
         )
     wrong = [(place, end) for place, row in enumerate(listed) for end in row[:2] if names_no_node(end)]
-    if wrong:
+    if wrong and missing == "error":
         raise GraphValidationError(
             f"G has {amount(len(wrong), 'end of an edge that names', 'ends of edges that name')} no node, the first "
-            f"{wrong[0][1]!r} in G[{wrong[0][0]}], expected names; leave such edges out"
+            f'{wrong[0][1]!r} in G[{wrong[0][0]}], expected names; as_graph(G, missing="drop") leaves such edges out'
         )
     columns = dict(zip(("source", "target", "weight"), map(list, zip(*listed, strict=True)), strict=False))
     given: Any = columns.get("weight", [])

@@ -2,6 +2,7 @@
 
 import datetime
 import inspect
+import json
 
 import networkx as nx
 import numpy as np
@@ -180,20 +181,50 @@ def test_a_table_whose_columns_do_not_say_the_ends_is_told_what_takes_their_name
 
 
 @pytest.mark.parametrize("missing", [float("nan"), pandas.NA, pandas.NaT, None])
-def test_missing_ids_are_no_nodes(missing):
+def test_missing_ids_are_refused_or_left_out(missing):
     """NetworkX has no None; igraph's vertices are named by an attribute."""
-    if missing is not None:
-        with pytest.raises(GraphValidationError, match=r"1 node named .*, a missing id, the first at place 1"):
-            as_graph(nx.Graph([("a", missing), ("b", "a")]))
     igraph = pytest.importorskip("igraph", reason="igraph is not installed")
-    G = igraph.Graph(n=3, edges=[(0, 1), (1, 2)], vertex_attrs={"name": ["a", "b", missing]})
-    with pytest.raises(GraphValidationError, match=r"1 node named .*, a missing id, the first at place 2"):
-        as_graph(G)
-    table = pandas.DataFrame({"from": ["a", "b", missing], "to": ["b", missing, "c"]}, dtype=object)
-    with pytest.raises(GraphValidationError, match=r"2 rows lack an id, the first in row 1 of column 'to'.*missing="):
-        graph_from_table(table)
-    with pytest.warns(GraphWarning, match="2 rows without an id left out, the first row 1"):
-        assert graph_from_table(table, missing="drop").nodes == ["a", "b"]
+    edges = [("a", "b"), ("b", missing), ("b", "c"), (missing, "c")]
+    rows = [{"from": u, "to": v} for u, v in edges]
+    names = ["a", "b", missing, "c"]
+    of_igraph = igraph.Graph(n=4, edges=[(0, 1), (1, 2), (1, 3), (2, 3)], vertex_attrs={"name": names})
+    adjacency = pandas.DataFrame([[0, 1, 0, 0], [1, 0, 5, 1], [0, 5, 0, 1], [0, 1, 1, 0]], names, names)
+    inputs = [of_igraph, adjacency, edges, rows, pandas.DataFrame(rows, dtype=object)]
+    inputs += [] if missing is None else [nx.Graph(edges)]
+    for G in inputs:
+        is_of_nodes = hasattr(G, "is_directed") or G is adjacency
+        wanted = "1 node named .*, a missing id, the first at place 2" if is_of_nodes else "2 (rows lack|ends of edges)"
+        with pytest.raises(GraphValidationError, match=rf'{wanted}.*, missing="drop"\) leaves'):
+            as_graph(G)
+        left_out = "1 node without an id left out" if is_of_nodes else "2 rows without an id left out, the first row 1"
+        with pytest.warns(GraphWarning, match=left_out):
+            graph = as_graph(G, missing="drop")
+        assert (list(graph.nodes), graph.n_edges, graph.weights) == (["a", "b", "c"], 2, None)
+    with pytest.raises(GraphValidationError, match="1 node, all without a name"):
+        as_graph(igraph.Graph(n=1, vertex_attrs={"name": [missing]}), missing="drop")
+    with pytest.raises(ParameterError, match="missing='keep' is unknown"):
+        as_graph(edges, missing="keep")
+
+
+@pytest.mark.filterwarnings("ignore::graphclust.GraphWarning")
+def test_two_directions_of_an_edge_are_added_or_the_larger_is_kept_whatever_holds_them(tmp_path):
+    arcs = [("a", "b", 2.0), ("b", "a", 3.0), ("b", "c", 1.0)]
+    table = pandas.DataFrame(arcs, columns=["source", "target", "weight"])
+    network, matrix = nx.DiGraph(), np.zeros((3, 3))
+    network.add_weighted_edges_from(arcs)
+    for u, v, w in arcs:
+        matrix["abc".index(u), "abc".index(v)] = w
+    inputs = [arcs, table, network, matrix, sparse.csr_array(matrix), sparse.coo_array(matrix)]
+    table.to_csv(tmp_path / "t.csv", index=False)
+    nx.write_gml(network, tmp_path / "t.gml")
+    nx.write_graphml(network, tmp_path / "t.graphml")
+    (tmp_path / "t.json").write_text(json.dumps(nx.node_link_data(network, edges="links")))
+    (tmp_path / "t.net").write_text("*Vertices 3\n1 a\n2 b\n3 c\n*Arcs\n1 2 2\n2 1 3\n2 3 1\n")
+    (tmp_path / "t.mtx").write_text("%%MatrixMarket matrix coordinate real general\n3 3 3\n1 2 2\n2 1 3\n2 3 1\n")
+    for G in [*inputs, *sorted(tmp_path.iterdir())]:
+        for rule, kept in (("sum", 5.0), ("max", 3.0)):
+            found = as_graph(G, symmetrize=rule).to_scipy().toarray()
+            assert found.tolist() == [[0, kept, 0], [kept, 0, 1], [0, 1, 0]], (G, rule)
 
 
 def test_two_kinds_of_ids_are_no_one_kind():

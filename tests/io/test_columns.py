@@ -271,7 +271,7 @@ def test_blocks_may_end_within_quotes(tmp_path, monkeypatch):
 
 
 def test_rows_without_an_id_are_refused_left_out_or_kept(tmp_path):
-    for word in ("", "NA", "nan", "NULL", "None", "#N/A", '""', "<NA>"):
+    for word in ("", "NA", "nan", "NULL", "None", "#N/A", '""', "<NA>", r"\N"):
         for names in (("ann", "bob", "cyd"), ("1", "2", "3")):
             rows = [(names[0], names[1]), (names[1], word), (names[1], names[2]), (word, names[2])]
             text = "from,to,x,y\n" + "".join(f"{u},{v},0,0\n" for u, v in rows)

@@ -10,9 +10,9 @@ _FIELD = {
 QUOTED = re.compile(_QUOTED)
 _BEGUN = re.compile(r'[ ]*+"(?:[^"]++|"")*+\Z')
 _WORD = re.compile(rf"{_QUOTED}(?=\s|\Z)|(\S+)")
-# The words that pandas and R write, or read, for a value that is missing.
+# The words that pandas, R and databases write, or read, for a value that is missing.
 MISSING = frozenset(
-    ("", "NA", "N/A", "n/a", "#N/A", "#NA", "<NA>", "NaN", "nan", "-NaN", "-nan", "NaT", "NULL", "null", "None")
+    ("", "NA", "N/A", "n/a", "#N/A", "#NA", "<NA>", "NaN", "nan", "-NaN", "-nan", "NaT", "NULL", "null", "None", r"\N")
 )
 
 
