@@ -115,6 +115,16 @@ def test_weights_that_are_whole_numbers_and_others_are_one_attribute(tmp_path, f
     assert graph == as_graph(G, weight=name) and graph.remarks == ()
 
 
+def test_of_repeated_fields_of_a_gml_node_the_first_counts_and_a_repeated_weight_does_not(read):
+    nodes = 'node [ id 1 id 3 label "a" label "b" ] node [ id 2 label "c" name "d" ]'
+    graph, _ = read(gml("source 1 target 2 weight 2", nodes=nodes))
+    assert graph.nodes == ["a", "c"] and graph.weights.tolist() == [2.0, 2.0]
+    graph, info = read(gml("source 1 target 2 weight 2 weight 5", nodes=nodes))
+    assert graph.weights is None and any("'weight' has several values" in said for said in info.remarks)
+    with pytest.raises(GraphFormatError, match="two values of source"):
+        read(gml("source 1 source 2 target 2", nodes=nodes))
+
+
 @pytest.mark.parametrize("directed", [0, 1])
 def test_repeated_edges_of_gml_are_added_up(read, directed):
     graph, info = read(gml("source 1 target 2", "source 1 target 2", directed=directed))

@@ -61,6 +61,21 @@ def test_nodes_leave_with_their_edges():
     assert found.n_changed.tolist() == [3, 1, 1, 0, 1] and found.before.tolist() == [0, 2, 3, 4, -1]
 
 
+def test_nodes_leave_with_their_loops_and_those_of_others_stay():
+    G = nx.path_graph(5)
+    G.add_edges_from([(1, 1), (3, 3), (4, 4)])
+    nx.set_edge_attributes(G, {edge: 2.0 + i for i, edge in enumerate(G.edges)}, "weight")
+    for gone in ([1], [4], [1, 4], [0, 3]):
+        found, left = apply_edits(as_graph(G), removed_nodes=gone), G.copy()
+        left.remove_nodes_from(gone)
+        again = as_graph(left)
+        assert found.graph.to_scipy().toarray().tolist() == again.to_scipy().toarray().tolist()
+        assert (found.graph.degrees == again.degrees).all() and (found.graph.loops == again.loops).all()
+        source, target, weight = found.changes
+        ends = {tuple(sorted(edge)): w for *edge, w in zip(source.tolist(), target.tolist(), weight, strict=True)}
+        assert ends == {tuple(sorted(edge)): -G.edges[edge]["weight"] for edge in G.edges if {*edge} & {*gone}}
+
+
 def test_arrays_are_edges_too():
     graph = as_graph(nx.to_numpy_array(nx.path_graph(4)))
     found = apply_edits(graph, added=np.array([[0, 2], [3, 4]]), removed=np.array([[0, 1]]), reweighted=[[2, 3, 5.0]])

@@ -14,6 +14,8 @@ from graphclust.engine.contraction import contract
 from graphclust.engine.levels import run_on, with_sums
 from graphclust.engine.overlay import find_connected_parts
 from graphclust.objective.objective import ratio_objective, weigh
+from graphclust.updates.edits import apply_edits
+from graphclust.updates.update_start import start_from
 from graphclust.updates.warm_start import connect_near, has_changed, parts_of_some, take_out
 
 pytestmark = pytest.mark.filterwarnings("ignore::graphclust.GraphWarning")
@@ -89,3 +91,26 @@ def test_one_edge_parts_its_cluster_among_many_and_no_other():
     same = np.arange(320) // 8 != 20
     assert before.k == 40 and after.k == 41 and after.labels[163] != after.labels[164]
     assert (after.labels[same] == before.labels[same]).all()
+
+
+@pytest.mark.parametrize(
+    ("edits", "waiting"),
+    [
+        ({"removed": [(0, 1)]}, {0, 1}),  # weight to their cluster is lost
+        ({"added": [(0, 7)]}, {0, 7}),  # weight to another is won
+        ({"removed": [(3, 4)]}, set()),
+        ({"reweighted": [(1, 2, 3.0)]}, set()),
+        ({"reweighted": [(1, 2, 0.5)]}, {1, 2}),
+        ({"reweighted": [(3, 4, 3.0)]}, {3, 4}),
+        ({"reweighted": [(3, 4, 0.5), (5, 6, 0.5)]}, {5, 6}),
+    ],
+)
+def test_nodes_wait_that_lost_weight_to_their_cluster_or_won_weight_to_another(edits, waiting):
+    before = communities(nx.barbell_graph(4, 0), rng=0)
+    edit = apply_edits(before.graph, **edits)
+    run = run_on(weigh(edit.graph, before.objective))
+    start = start_from(before, edit, np.arange(8), before.labels, before.labels, run)
+    assert set(np.flatnonzero(start.waits).tolist()) == waiting
+    exact = with_sums(run.finest, start.found.labels, 2, run).sums
+    np.testing.assert_allclose(start.found.sums.inside, exact.inside)
+    np.testing.assert_allclose(start.found.sums.mass, exact.mass)

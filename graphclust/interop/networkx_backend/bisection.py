@@ -32,6 +32,8 @@ def kernighan_lin_bisection(
         is improved by Kernighan and Lin's sweeps, any by V-cycles.
     max_iter : sweeps at most, and V-cycles; the first that gains nothing is the last. Without a partition the effort
         decides, but for 0, which means random halves there too.
+    seed : of what is random: where halves begin without a partition, and in both cases the V-cycles. With a partition
+        None is 0, so that calls agree, as NetworkX's do; without one None draws anew in each call, as there.
     options : of `balanced_partition`; max_imbalance is 0 unless it is given.
     """
     if seed is None and partition is not None:

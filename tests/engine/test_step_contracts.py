@@ -1,0 +1,113 @@
+"""What each step promises by itself: a later step would mend what an earlier one breaks, and hide it."""
+
+import networkx as nx
+import numpy as np
+import pytest
+
+from graphclust.compiled.graphs import local_moving as loops
+from graphclust.compiled.graphs.balance import balance_into
+from graphclust.compiled.graphs.bounds import limits_of
+from graphclust.compiled.graphs.levels import Goal
+from graphclust.compiled.graphs.objective import PLAIN, Objective
+from graphclust.engine import engine
+from graphclust.engine.balanced import best_of
+from graphclust.engine.connectivity import connect_once
+from graphclust.engine.levels import Run, room_for, run_on, value, with_sums
+from graphclust.generators.planted_graphs import planted_partition
+from graphclust.io.graph_input import as_graph
+from graphclust.objective.objective import weigh
+
+LINKS = Objective(PLAIN, 0.0, 1.0)  # the weight inside clusters, which every move to more links raises
+
+
+def sized(G: object, size: object = None) -> Run:
+    """A run over a graph whose nodes have sizes, ones by default."""
+    graph = as_graph(G)
+    size = np.ones(graph.n_nodes) if size is None else np.asarray(size, np.float64)
+    return run_on(weigh(graph, "constant_potts"), size=size)
+
+
+@pytest.mark.slow  # loops for nodes with sizes take half a minute to compile
+@pytest.mark.parametrize(("least", "leaves"), [(3.0, 0), (2.0, 1), (1.0, 2), (4.0, 3), (0.0, 3)])
+def test_a_cluster_gives_nodes_away_down_to_its_minimum_and_no_further(least, leaves):
+    """Nodes 0 to 2 have all their links in the other cluster; one below its minimum already may lose all but one."""
+    run = sized(nx.complete_bipartite_graph(3, 4))
+    labels = np.array([0, 0, 0, 1, 1, 1, 1], np.int32)
+    found = with_sums(run.finest, labels.copy(), 2, run)
+    limits = limits_of(run.finest.terms.size, found.labels, 2, least, np.inf)
+    now = loops.State(found.labels, found.sums, loops.Rules(1, False, limits))
+    chosen = loops.choose_alone(run.finest, LINKS, now, np.arange(3, dtype=np.int32))
+    assert chosen.tolist() == ([-1] * 3 if leaves == 0 else [1] * 3)
+    if leaves < 3:
+        made = loops.refine(run.finest, found, Goal(LINKS, 2, least))[0]
+        assert np.bincount(made.labels, minlength=2).min() >= min(least, 3 - leaves)
+
+
+@pytest.mark.slow
+def test_moves_chosen_side_by_side_stop_at_the_minimum():
+    """Three nodes choose to leave while each may; only the first may still when the moves are made."""
+    run = sized(nx.complete_bipartite_graph(3, 4))
+    found = with_sums(run.finest, np.array([0, 0, 0, 1, 1, 1, 1], np.int32), 2, run)
+    limits = limits_of(run.finest.terms.size, found.labels, 2, 2.0, np.inf)
+    now, moving = loops.State(found.labels, found.sums, loops.Rules(1, False, limits)), loops.moving_of(found.sums, 7)
+    moving.waits[3:] = loops.IDLE
+    this = loops.next_round(moving.waits, run.finest.rows.indptr, 0)
+    choices, scratch = loops.room_for_choices(this), loops.scratch_for(2)
+    loops.play_batches(run.finest, LINKS, now, this, choices, moving, scratch)
+    assert len(this.starts) == 2 and found.labels.tolist() == [1, 0, 0, 1, 1, 1, 1]
+    assert limits.load.tolist() == [2.0, 5.0] and moving.counts[loops.N_MOVED] == 1
+
+
+@pytest.mark.parametrize("heavy", [0, 2])
+def test_the_heaviest_part_of_a_cluster_stays(heavy):
+    """Cluster 0 is the two ends of a path, cluster 1 its middle; the lighter end joins the middle."""
+    path = nx.path_graph(9)
+    ends = [range(2), range(2, 7), range(7, 9)]
+    path.add_edges_from((leaf, ends[heavy][0]) for leaf in (9, 10, 11))
+    run = run_on(weigh(as_graph(path), "constant_potts"))
+    labels = np.array([0, 0, 1, 1, 1, 1, 1, 0, 0, 0, 0, 0], np.int32)
+    goal = Goal(Objective(PLAIN, 0.1, 1.0), 2)
+    found = connect_once(run.finest, with_sums(run.finest, labels, 2, run), goal, run)
+    lighter = list(ends[2 - heavy])
+    assert found.labels[lighter].tolist() == [1, 1]
+    assert found.labels[[*ends[heavy], 9, 10, 11]].tolist() == [0] * 5
+
+
+def test_of_several_partitions_one_within_the_bound_is_taken_before_one_of_less_cut():
+    run = sized(nx.barbell_graph(5, 0))
+    uneven = with_sums(run.finest, np.array([0] * 9 + [1], np.int32), 2, run)
+    halves = with_sums(run.finest, np.repeat([0, 1], 5).astype(np.int32), 2, run)
+    crossed = with_sums(run.finest, np.tile([0, 1], 5).astype(np.int32), 2, run)
+    whole = with_sums(run.finest, np.array([0] * 10, np.int32), 2, run)
+    goal = Goal(LINKS, 2, 0.0, 5.0)
+    assert value(uneven, goal) > value(crossed, goal) and value(whole, goal) > value(halves, goal)
+    for pool, best in (([uneven, crossed], crossed), ([whole, crossed, uneven, halves], halves), ([uneven], uneven)):
+        for order in (pool, pool[::-1]):
+            assert best_of(run.finest, order, goal) is best
+    assert best_of(run.finest, [crossed, uneven], goal, counts=[2, 1]) is uneven
+
+
+@pytest.mark.slow
+def test_a_large_graph_is_coarsened_to_regions_within_the_upper_bound(monkeypatch):
+    monkeypatch.setattr(engine, "BUDGET", 1000)
+    run = sized(planted_partition(20, 30, 20, 1, rng=0).graph)
+    pull = 0.05
+    for most, fits in ((7.0, True), (np.inf, False)):
+        steps = engine.coarsen(run.finest, pull, run, most)
+        heaviest = max(float(step.coarse.terms.size.max()) for step in steps)
+        assert (heaviest <= 7.0) == fits
+
+
+@pytest.mark.slow
+def test_balancing_takes_both_bounds_to_the_node():
+    """At equality a cluster is within its bound, so nothing moves; one node beyond it, one node does."""
+    run = sized(nx.path_graph(12))
+    for first, least, most in ((6, 6.0, 6.0), (7, 5.0, 7.0), (5, 5.0, 7.0)):
+        found = with_sums(run.finest, (np.arange(12) >= first).astype(np.int32), 2, run)
+        room = room_for(run.finest, 2)
+        _, within = balance_into(run.finest, found, Goal(LINKS, 2, least, most), np.zeros(2), room)
+        assert within and (room.labels == found.labels).all()
+    found = with_sums(run.finest, (np.arange(12) >= 7).astype(np.int32), 2, run)
+    room = room_for(run.finest, 2)
+    _, within = balance_into(run.finest, found, Goal(LINKS, 2, 6.0, 6.0), np.zeros(2), room)
+    assert within and np.bincount(room.labels).tolist() == [6, 6] and np.count_nonzero(np.diff(room.labels)) == 1
