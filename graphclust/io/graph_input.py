@@ -332,10 +332,10 @@ def points(G: Any) -> bool:
 def _refuse_missing_names(nodes: Sequence[Hashable] | None, remedy: str) -> None:
     """Refuse NaN, None, NaT and pandas.NA as nodes: they stand for many ids that are missing."""
     wrong = _missing_names(nodes)
-    if len(wrong):
-        assert nodes is not None
+    if nodes is not None and wrong:
+        first = wrong[0]
         raise GraphValidationError(
-            f"G has {amount(len(wrong), 'node')} named {nodes[wrong[0]]!r}, a missing id, the first at place {wrong[0]}, "
+            f"G has {amount(len(wrong), 'node')} named {nodes[first]!r}, a missing id, the first at place {first}, "
             f'expected names: as_graph(G, missing="drop") leaves such nodes out, and so does {remedy}'
         )
 
@@ -343,7 +343,7 @@ def _refuse_missing_names(nodes: Sequence[Hashable] | None, remedy: str) -> None
 def _without_missing_names(graph: Graph) -> Graph:
     """The graph of the nodes that have names."""
     wrong = _missing_names(graph.nodes)
-    if not len(wrong):
+    if graph.nodes is None or not wrong:
         return graph
     if len(wrong) == graph.n_nodes:
         raise GraphValidationError(f"G has {amount(len(wrong), 'node')}, all without a name, expected one with a name")

@@ -141,8 +141,9 @@ def load_graph(
         lists, weight is the name of an edge attribute.
     header : whether the first line of an edge list names the columns. By default it does where it has words above
         numbers or words that name columns, and where none of its words occurs again.
-    missing : of a row of a table without an id (an empty field, or NA, NaN, NULL, None, #N/A, \\N without quotes), "drop" leaves
-        it out, with a remark that counts them, "keep" takes such a word for a name; "error" refuses the file.
+    missing : of a row of a table without an id (an empty field, or NA, NaN, NULL, None, #N/A, \\N without quotes),
+        "drop" leaves it out, with a remark that counts them, "keep" takes such a word for a name; "error" refuses the
+        file.
     duplicates : of entries that repeat an edge, "sum" adds the weights (without weights they count once), "max" keeps
         the largest, "error" refuses the file.
     constraint : which of several weights of each node of a METIS file is kept, from 0.
