@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ from graphclust.results.clustering import Clustering
 __all__ = ["GraphClustering"]
 
 
+@dataclass(eq=False, repr=False)
 class GraphClustering(NeighborGraphModel):
     """A graph, or the graph of the nearest neighbors of points, clustered at a resolution: `graphclust.communities`.
 
@@ -35,36 +37,20 @@ class GraphClustering(NeighborGraphModel):
     2
     """
 
-    def __init__(
-        self,
-        resolution: float = 1.0,
-        *,
-        affinity: str = "nearest_neighbors",
-        n_neighbors: int = 10,
-        metric: str = "euclidean",
-        neighbors_method: str = "auto",
-        gamma: float = 1.0,
-        objective: str = "modularity",
-        effort: str = "normal",
-        components: str = "all",
-        min_size: float | None = None,
-        max_size: float | None = None,
-        small: str = "unite",
-        random_state: Any = None,
-    ):
-        self.resolution = resolution
-        self.affinity = affinity
-        self.n_neighbors = n_neighbors
-        self.metric = metric
-        self.neighbors_method = neighbors_method
-        self.gamma = gamma
-        self.objective = objective
-        self.effort = effort
-        self.components = components
-        self.min_size = min_size
-        self.max_size = max_size
-        self.small = small
-        self.random_state = random_state
+    resolution: float = 1.0
+    _: KW_ONLY
+    affinity: str = "nearest_neighbors"
+    n_neighbors: int = 10
+    metric: str = "euclidean"
+    neighbors_method: str = "auto"
+    gamma: float = 1.0
+    objective: str = "modularity"
+    effort: str = "normal"
+    components: str = "all"
+    min_size: float | None = None
+    max_size: float | None = None
+    small: str = "unite"
+    random_state: Any = None
 
     def fit(self, X: Any, y: Any = None) -> GraphClustering:
         """Cluster points, (n_samples, n_features), or with affinity="precomputed" a graph, (n_samples, n_samples)."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
@@ -50,6 +51,7 @@ def _of_points(estimator: Any) -> bool:
     return True
 
 
+@dataclass(eq=False, repr=False)
 class KernelKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseEstimator):
     """Kernel k-means by `graphclust.kernel_kmeans` and its relatives.
 
@@ -86,38 +88,21 @@ class KernelKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMix
     (1.0, True)
     """
 
-    def __init__(
-        self,
-        n_clusters: int = 8,
-        *,
-        kernel: Any = "rbf",
-        gamma: float | None = None,
-        degree: int = 3,
-        coef0: float = 1.0,
-        solver: str = "full",
-        n_init: int = 1,
-        max_iter: int = 300,
-        batch_size: int = 1024,
-        rate: str = "sqrt",
-        tau: int = 50,
-        coreset_size: int | None = None,
-        shift: float = 0.0,
-        random_state: Any = None,
-    ):
-        self.n_clusters = n_clusters
-        self.kernel = kernel
-        self.gamma = gamma
-        self.degree = degree
-        self.coef0 = coef0
-        self.solver = solver
-        self.n_init = n_init
-        self.max_iter = max_iter
-        self.batch_size = batch_size
-        self.rate = rate
-        self.tau = tau
-        self.coreset_size = coreset_size
-        self.shift = shift
-        self.random_state = random_state
+    n_clusters: int = 8
+    _: KW_ONLY
+    kernel: Any = "rbf"
+    gamma: float | None = None
+    degree: int = 3
+    coef0: float = 1.0
+    solver: str = "full"
+    n_init: int = 1
+    max_iter: int = 300
+    batch_size: int = 1024
+    rate: str = "sqrt"
+    tau: int = 50
+    coreset_size: int | None = None
+    shift: float = 0.0
+    random_state: Any = None
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> KernelKMeans:
         """Cluster the points X, shape (n_samples, n_features), or the points of a kernel matrix."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import KW_ONLY, dataclass
 from math import ceil
 from typing import Any
 
@@ -26,6 +27,7 @@ __all__ = ["MiniBatchKMeans"]
 RUNS_FROM_CHANCE = 3  # as scikit-learn's n_init="auto" has it here
 
 
+@dataclass(eq=False, repr=False)
 class MiniBatchKMeans(CentroidModel):
     """k-means by mini-batches, as `graphclust.minibatch_kmeans` and `graphclust.MiniBatch` do it.
 
@@ -59,36 +61,20 @@ class MiniBatchKMeans(CentroidModel):
     ([1.0, 10.0], 3)
     """
 
-    def __init__(
-        self,
-        n_clusters: int = 8,
-        *,
-        init: Any = "k-means++",
-        max_iter: int = 100,
-        batch_size: int = 1024,
-        verbose: int = 0,
-        compute_labels: bool = True,
-        random_state: Any = None,
-        tol: float = 0.0,
-        max_no_improvement: int | None = 10,
-        init_size: int | None = None,
-        n_init: int | str = "auto",
-        reassignment_ratio: float = 0.01,
-        rate: str = "sqrt",
-    ):
-        self.n_clusters = n_clusters
-        self.init = init
-        self.max_iter = max_iter
-        self.batch_size = batch_size
-        self.verbose = verbose
-        self.compute_labels = compute_labels
-        self.random_state = random_state
-        self.tol = tol
-        self.max_no_improvement = max_no_improvement
-        self.init_size = init_size
-        self.n_init = n_init
-        self.reassignment_ratio = reassignment_ratio
-        self.rate = rate
+    n_clusters: int = 8
+    _: KW_ONLY
+    init: Any = "k-means++"
+    max_iter: int = 100
+    batch_size: int = 1024
+    verbose: int = 0
+    compute_labels: bool = True
+    random_state: Any = None
+    tol: float = 0.0
+    max_no_improvement: int | None = 10
+    init_size: int | None = None
+    n_init: int | str = "auto"
+    reassignment_ratio: float = 0.01
+    rate: str = "sqrt"
 
     def _cluster(self, X: Any, k: int, weights: np.ndarray, rng: np.random.Generator) -> KMeansResult:
         """Centroids by mini-batches, and the state from which `partial_fit` goes on."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ from graphclust.points.k_means.nested_minibatch import nested_minibatch_kmeans
 __all__ = ["NestedMiniBatchKMeans"]
 
 
+@dataclass(eq=False, repr=False)
 class NestedMiniBatchKMeans(CentroidModel):
     """k-means to a fixed point, as `KMeans`, and near its end far earlier: `graphclust.nested_minibatch_kmeans`.
 
@@ -34,22 +36,13 @@ class NestedMiniBatchKMeans(CentroidModel):
     [0.5, 10.5]
     """
 
-    def __init__(
-        self,
-        n_clusters: int = 8,
-        *,
-        init: Any = "k-means++",
-        batch_size: int = 5000,
-        rho: float = 100.0,
-        max_iter: int = 1000,
-        random_state: Any = None,
-    ):
-        self.n_clusters = n_clusters
-        self.init = init
-        self.batch_size = batch_size
-        self.rho = rho
-        self.max_iter = max_iter
-        self.random_state = random_state
+    n_clusters: int = 8
+    _: KW_ONLY
+    init: Any = "k-means++"
+    batch_size: int = 5000
+    rho: float = 100.0
+    max_iter: int = 1000
+    random_state: Any = None
 
     def _cluster(self, X: Any, k: int, weights: np.ndarray, rng: np.random.Generator) -> KMeansResult:
         (init,) = starts(self.init, 1, X, k, rng)

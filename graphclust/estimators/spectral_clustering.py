@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from copy import copy
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -87,6 +88,7 @@ class _GraphModel(ClusterMixin, BaseEstimator):
         return tags
 
 
+@dataclass(eq=False, repr=False)
 class SpectralClustering(_GraphModel):
     """k-means on the top eigenvectors of a whole graph, in the place of `sklearn.cluster.SpectralClustering`.
 
@@ -115,40 +117,22 @@ class SpectralClustering(_GraphModel):
     array([0, 0, 0, 1, 1])
     """
 
-    def __init__(
-        self,
-        n_clusters: int | None = 8,
-        *,
-        eigen_solver: str | None = None,
-        n_components: int | None = None,
-        random_state: Any = None,
-        n_init: int = 10,
-        gamma: float = 1.0,
-        affinity: Any = "rbf",
-        n_neighbors: int = 10,
-        eigen_tol: float | str = "auto",
-        assign_labels: str = "kmeans",
-        degree: float = 3,
-        coef0: float = 1,
-        kernel_params: dict[str, Any] | None = None,
-        n_jobs: int | None = None,
-        verbose: bool = False,
-    ):
-        self.n_clusters = n_clusters
-        self.eigen_solver = eigen_solver
-        self.n_components = n_components
-        self.random_state = random_state
-        self.n_init = n_init
-        self.gamma = gamma
-        self.affinity = affinity
-        self.n_neighbors = n_neighbors
-        self.eigen_tol = eigen_tol
-        self.assign_labels = assign_labels
-        self.degree = degree
-        self.coef0 = coef0
-        self.kernel_params = kernel_params
-        self.n_jobs = n_jobs
-        self.verbose = verbose
+    n_clusters: int | None = 8
+    _: KW_ONLY
+    eigen_solver: str | None = None
+    n_components: int | None = None
+    random_state: Any = None
+    n_init: int = 10
+    gamma: float = 1.0
+    affinity: Any = "rbf"
+    n_neighbors: int = 10
+    eigen_tol: float | str = "auto"
+    assign_labels: str = "kmeans"
+    degree: float = 3
+    coef0: float = 1
+    kernel_params: dict[str, Any] | None = None
+    n_jobs: int | None = None
+    verbose: bool = False
 
     def _graph(self, X: Any, rng: np.random.Generator) -> Graph:
         """The graph of affinities that the parameters describe."""
@@ -242,6 +226,7 @@ class NeighborGraphModel(_GraphModel):
         return sparse.csr_array((np.ones(found.size), found.ravel(), starts), shape=(len(found), points.shape[0]))
 
 
+@dataclass(eq=False, repr=False)
 class CoresetSpectralClustering(NeighborGraphModel):
     """A graph, or the graph of the nearest neighbors of points, in exactly n_clusters parts: `graphclust.coreset_sc`.
 
@@ -271,42 +256,23 @@ class CoresetSpectralClustering(NeighborGraphModel):
     array([0, 1])
     """
 
-    def __init__(
-        self,
-        n_clusters: int | None = 8,
-        *,
-        affinity: str = "nearest_neighbors",
-        n_neighbors: int = 10,
-        metric: str = "euclidean",
-        neighbors_method: str = "auto",
-        gamma: float = 1.0,
-        method: str = "auto",
-        objective: str | None = None,
-        resolution: float | str | None = None,
-        effort: str | None = None,
-        components: str | None = None,
-        coreset_size: float | None = None,
-        min_size: float | None = None,
-        max_size: float | None = None,
-        max_imbalance: float | None = None,
-        random_state: Any = None,
-    ):
-        self.n_clusters = n_clusters
-        self.affinity = affinity
-        self.n_neighbors = n_neighbors
-        self.metric = metric
-        self.neighbors_method = neighbors_method
-        self.gamma = gamma
-        self.method = method
-        self.objective = objective
-        self.resolution = resolution
-        self.effort = effort
-        self.components = components
-        self.coreset_size = coreset_size
-        self.min_size = min_size
-        self.max_size = max_size
-        self.max_imbalance = max_imbalance
-        self.random_state = random_state
+    n_clusters: int | None = 8
+    _: KW_ONLY
+    affinity: str = "nearest_neighbors"
+    n_neighbors: int = 10
+    metric: str = "euclidean"
+    neighbors_method: str = "auto"
+    gamma: float = 1.0
+    method: str = "auto"
+    objective: str | None = None
+    resolution: float | str | None = None
+    effort: str | None = None
+    components: str | None = None
+    coreset_size: float | None = None
+    min_size: float | None = None
+    max_size: float | None = None
+    max_imbalance: float | None = None
+    random_state: Any = None
 
     def fit(self, X: Any, y: Any = None) -> CoresetSpectralClustering:
         """Cluster points, (n_samples, n_features), or with affinity="precomputed" a graph, (n_samples, n_samples)."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,7 @@ from graphclust.points.k_means.spherical import SphericalKMeansResult, direction
 __all__ = ["SphericalKMeans"]
 
 
+@dataclass(eq=False, repr=False)
 class SphericalKMeans(CentroidModel):
     """k-means on the directions of points, such as texts: `graphclust.spherical_kmeans`.
 
@@ -38,20 +40,12 @@ class SphericalKMeans(CentroidModel):
     (np.int64(-1), np.True_)
     """
 
-    def __init__(
-        self,
-        n_clusters: int = 8,
-        *,
-        mean: str = "euclidean",
-        init: Any = "k-means++",
-        max_iter: int = 300,
-        random_state: Any = None,
-    ):
-        self.n_clusters = n_clusters
-        self.mean = mean
-        self.init = init
-        self.max_iter = max_iter
-        self.random_state = random_state
+    n_clusters: int = 8
+    _: KW_ONLY
+    mean: str = "euclidean"
+    init: Any = "k-means++"
+    max_iter: int = 300
+    random_state: Any = None
 
     def _cluster(self, X: Any, k: int, weights: np.ndarray, rng: np.random.Generator) -> KMeansResult:
         (init,) = starts(self.init, 1, X, k, rng)
