@@ -1,263 +1,119 @@
 """Kernel k-means: kernels, seeding, full batches, mini-batches, windows."""
 
-MUTANTS = [
-    (
-        "window-of-more-than-tau",
-        "points/kernel_k_means/truncated.py",
-        "if held >= self.tau:",
-        "if held > self.tau:",
-        ["test_truncated_equals_its_twin"],
-    ),
-    (
-        "window-keeps-its-old-share",
-        "points/kernel_k_means/truncated.py",
-        "self.coefficients * (1.0 - share), share",
-        "self.coefficients, share",
-        ["test_truncated_equals_its_twin"],
-    ),
-    (
-        "window-without-cross-products",
-        "points/kernel_k_means/truncated.py",
-        "gram[q, q] = self.gram, cross, cross, within",
-        "gram[q, q] = self.gram, cross, 0.0, within",
-        ["test_truncated_equals_its_twin"],
-    ),
-    (
-        "lonely-points-fill-empty-clusters",
-        "points/kernel_k_means/full_batch.py",
-        "company[self.labels] & (sq_distances > rounding)",
-        "sq_distances > 0.0",
-        ["test_a_point_alone_in_its_cluster_stays_there_however_sums_are_rounded"],
-    ),
-    (
-        "means-over-masses",
-        "points/kernel_k_means/full_batch.py",
-        "np.divide(within, self.masses**2,",
-        "np.divide(within, self.masses,",
-        ["test_two_pairs_on_a_line"],
-    ),
-    (
-        "cost-without-masses",
-        "points/kernel_k_means/full_batch.py",
-        "(self.sq_norms() * self.masses).sum()",
-        "self.sq_norms().sum()",
-        ["test_two_pairs_on_a_line"],
-    ),
-    (
-        "shift-not-in-the-lengths",
-        "points/kernel_k_means/full_batch.py",
-        "(self.sq_norms() + self.shift * inverse)",
-        "(self.sq_norms())",
-        ["test_negative_distances_are_counted_and_the_proposed_shift_mends_them"],
-    ),
-    (
-        "shift-not-in-the-products",
-        "points/kernel_k_means/full_batch.py",
-        "-= 2.0 * self.shift *",
-        "-= 0.0 * self.shift *",
-        ["test_negative_distances_are_counted_and_the_proposed_shift_mends_them"],
-    ),
-    (
-        "shift-that-does-not-mend",
-        "points/kernel_k_means/full_batch.py",
-        "-1.02 * lowest",
-        "-0.9 * lowest",
-        ["test_negative_distances_are_counted_and_the_proposed_shift_mends_them"],
-    ),
-    (
-        "votes-of-one",
-        "points/kernel_k_means/full_batch.py",
-        "votes = (self.weights[voters], (self",
-        "votes = (np.ones(len(voters)), (self",
-        ["test_full_batch_equals_the_dense_twin_step_by_step"],
-    ),
-    (
-        "seeds-forget-weights",
-        "points/kernel_k_means/seeding.py",
-        "masses = weights * sq_distances",
-        "masses = sq_distances",
-        ["test_seeds_follow_the_squared_distances"],
-    ),
-    (
-        "seeds-by-one-product",
-        "points/kernel_k_means/seeding.py",
-        "kernel.diagonal[seed] - 2.0 * products",
-        "kernel.diagonal[seed] - products",
-        ["test_fewer_distinct_points_than_seeds"],
-    ),
-    (
-        "kernel-coreset-ignores-oversampling",
-        "points/kernel_k_means/coreset.py",
-        "min(ceil(oversampling * k), kernel_.n)",
-        "min(k, kernel_.n)",
-        ["test_oversampling_says_how_many_seeds_the_coreset_is_drawn_by"],
-    ),
-    (
-        "kappa-of-the-sample",
-        "points/kernel_k_means/point_kernels.py",
-        "2.0 * spread / weights.sum(), 2",
-        "2.0 * spread / (weights.sum() - 1), 2",
-        ["test_entries_of_point_kernels_equal_their_formulas"],
-    ),
-    (
-        "far-points-stay-in-single-precision",
-        "points/kernel_k_means/point_kernels.py",
-        "float(np.finfo(self.dtype).eps) > _LARGEST_ERROR",
-        "0.0 > _LARGEST_ERROR",
-        ["test_gaussian_entries_of_points_far_beyond_the_width"],
-    ),
-    (
-        "farthest-points-by-products",
-        "points/kernel_k_means/point_kernels.py",
-        "float(np.finfo(np.float64).eps) > _LARGEST_ERROR",
-        "0.0 > _LARGEST_ERROR",
-        ["test_gaussian_entries_of_points_far_beyond_the_width"],
-    ),
-    (
-        "kappa-of-one-side",
-        "points/kernel_k_means/point_kernels.py",
-        "2.0 * spread / weights.sum(), 2",
-        "spread / weights.sum(), 2",
-        ["test_entries_of_point_kernels_equal_their_formulas"],
-    ),
-    (
-        "width-without-weights",
-        "points/kernel_k_means/point_kernels.py",
-        "self.origin = sum(weights[some] @ self.X[some] for some in pieces) / weights.sum()",
-        "pass",
-        ["test_default_widths_are_mean_distances_by_weight"],
-    ),
-    (
-        "repeated-points-are-met-again",
-        "points/kernel_k_means/truncated.py",
-        "points, places_in_batch = np.unique(batch, return_inverse=True)",
-        "points, places_in_batch = batch, slice(None)",
-        ["test_repeated_draws_of_a_batch_are_met_once"],
-    ),
-    (
-        "city-blocks-over-n",
-        "points/kernel_k_means/point_kernels.py",
-        "return total / float(weights.sum()) ** 2",
-        "return total / float(weights.sum())",
-        ["test_entries_of_point_kernels_equal_their_formulas"],
-    ),
-    (
-        "polynomial-scale-of-one",
-        "points/kernel_k_means/point_kernels.py",
-        "1.0 / self.X.shape[1] if scale is None",
-        "1.0 if scale is None",
-        ["test_entries_of_point_kernels_equal_their_formulas"],
-    ),
-    (
-        "no-term-of-the-fifth-power",
-        "compiled/points/gaussian_sums.py",
-        "x * (_F4 + x * _F5))))",
-        "x * _F4)))",
-        ["test_compiled_powers_of_two_are_accurate"],
-    ),
-    (
-        "alike-votes-add-a-row-twice",
-        "compiled/points/gaussian_sums.py",
-        "(entries[2, t] + entries[3, t])",
-        "(entries[2, t] + entries[2, t])",
-        ["test_sums_of_rows_that_vote_alike"],
-    ),
-    (
-        "heat-of-twice-the-constant-term",
-        "points/kernel_k_means/matrix_kernels.py",
-        "coefficients[0] /= 2.0",
-        "pass",
-        ["test_entries_of_a_graph_and_of_heat_on_it"],
-    ),
-    (
-        "graph-kernel-doubles-loops",
-        "points/kernel_k_means/matrix_kernels.py",
-        "self.normalized.self_affinity - K.diagonal()",
-        "self.normalized.self_affinity",
-        ["test_entries_of_a_graph_and_of_heat_on_it"],
-    ),
-    (
-        "points-are-not-their-own-neighbors",
-        "points/kernel_k_means/matrix_kernels.py",
-        "neighbors + sparse.eye_array",
-        "neighbors + 2.0 * sparse.eye_array",
-        ["test_each_point_is_among_its_own_neighbors"],
-    ),
-    (
-        "nearest-centers-by-one-product",
-        "points/kernel_k_means/centers.py",
-        "to_centers = self.sq_norms[:, None] - 2.0 * inner",
-        "to_centers = self.sq_norms[:, None] - inner",
-        ["test_a_tau_never_reached_changes_nothing"],
-    ),
-    (
-        "distances-of-new-points-without-lengths",
-        "points/kernel_k_means/centers.py",
-        "self_affinities[:, None] + self.sq_norms - 2.0 * inner",
-        "self_affinities[:, None] - 2.0 * inner",
-        ["test_two_pairs_on_a_line"],
-    ),
-    (
-        "centers-of-unweighted-points",
-        "points/kernel_k_means/centers.py",
-        "coefficients = weights[rows] / masses",
-        "coefficients = 1.0 / masses",
-        ["test_a_coreset_costs_little_more_than_all_points"],
-    ),
-    (
-        "batch-rate-without-root",
-        "points/kernel_k_means/batches.py",
-        "np.sqrt(counts / counts.sum())",
-        "(counts / counts.sum())",
-        ["test_minibatch_equals_its_twin"],
-    ),
-    (
-        "batch-counts-one-more",
-        "points/kernel_k_means/batches.py",
-        "np.divide(counts, totals, out",
-        "np.divide(counts, totals + 1, out",
-        ["test_minibatch_equals_its_twin"],
-    ),
-    (
-        "batches-drawn-alike",
-        "points/kernel_k_means/batches.py",
-        "alike = (weights == weights[0]).all()",
-        "alike = True",
-        ["test_batches_are_drawn_by_weight_and_then_count_alike"],
-    ),
-    (
-        "recursion-of-lengths",
-        "points/kernel_k_means/minibatch.py",
-        "share * (1.0 - share) * before",
-        "2.0 * share * (1.0 - share) * before",
-        ["test_minibatch_equals_its_twin"],
-    ),
-    (
-        "recursion-of-products",
-        "points/kernel_k_means/minibatch.py",
-        "inner *= (1.0 - share)[:, None]",
-        "inner *= 1.0",
-        ["test_minibatch_equals_its_twin"],
-    ),
-    (
-        "later-shares-forgotten",
-        "points/kernel_k_means/minibatch.py",
-        "kept = kept * (1.0 - share)",
-        "kept = kept * 1.0",
-        ["test_minibatch_equals_its_twin"],
-    ),
-    (
-        "isolated-nodes-vote",
-        "points/kernel_k_means/choice.py",
-        "np.where(kernel.weights > 0.0, weights, 0.0)",
-        "weights",
-        ["test_isolated_nodes_have_no_vote_whatever_they_weigh"],
-    ),
-    (
-        "longest-point-at-least-one",
-        "points/kernel_k_means/kernel.py",
-        "np.sqrt(max(kernel.diagonal.max(), 0.0))",
-        "np.sqrt(max(kernel.diagonal.max(), 1.0))",
-        ["test_gamma_is_the_length_of_the_longest_point"],
-    ),
-]
+MUTANTS = {
+    "points/kernel_k_means/truncated.py": {
+        "test_truncated_equals_its_twin": {
+            "window-of-more-than-tau": "if held >«=→» self.tau:",
+            "window-keeps-its-old-share": "self.coefficients« * (1.0 - share)→», share",
+            "window-without-cross-products": "gram[q, q] = self.gram, cross, «cross→0.0», within",
+        },
+        "test_repeated_draws_of_a_batch_are_met_once": {
+            "repeated-points-are-met-again": (
+                "points, places_in_batch = «np.unique(batch, return_inverse=True→batch, slice(None»)"
+            ),
+        },
+    },
+    "points/kernel_k_means/full_batch.py": {
+        "test_a_point_alone_in_its_cluster_stays_there_however_sums_are_rounded": {
+            "lonely-points-fill-empty-clusters": (
+                "«company[self.labels] & (sq_distances > rounding)→sq_distances > 0.0»"
+            ),
+        },
+        "test_two_pairs_on_a_line": {
+            "means-over-masses": "np.divide(within, self.masses«**2→»,",
+            "cost-without-masses": "«(self.sq_norms() * self.masses→self.sq_norms(»).sum()",
+        },
+        "test_negative_distances_are_counted_and_the_proposed_shift_mends_them": {
+            "shift-not-in-the-lengths": "(self.sq_norms()« + self.shift * inverse→»)",
+            "shift-not-in-the-products": "-= «2→0».0 * self.shift *",
+            "shift-that-does-not-mend": "-«1.02→0.9» * lowest",
+        },
+        "test_full_batch_equals_the_dense_twin_step_by_step": {
+            "votes-of-one": "votes = («self.weights[voters]→np.ones(len(voters))», (self",
+        },
+    },
+    "points/kernel_k_means/seeding.py": {
+        "test_seeds_follow_the_squared_distances": {
+            "seeds-forget-weights": "masses = «weights * →»sq_distances",
+        },
+        "test_fewer_distinct_points_than_seeds": {
+            "seeds-by-one-product": "kernel.diagonal[seed] - «2.0 * →»products",
+        },
+    },
+    "points/kernel_k_means/coreset.py": {
+        "test_oversampling_says_how_many_seeds_the_coreset_is_drawn_by": {
+            "kernel-coreset-ignores-oversampling": "min(«ceil(oversampling * k)→k», kernel_.n)",
+        },
+    },
+    "points/kernel_k_means/point_kernels.py": {
+        "test_entries_of_point_kernels_equal_their_formulas": {
+            "kappa-of-the-sample": "2.0 * spread / «weights.sum(→(weights.sum() - 1»), 2",
+            "kappa-of-one-side": "«2.0 * →»spread / weights.sum(), 2",
+            "city-blocks-over-n": "return total / float(weights.sum())« ** 2→»",
+            "polynomial-scale-of-one": "1.0 «/ self.X.shape[1] →»if scale is None",
+        },
+        "test_gaussian_entries_of_points_far_beyond_the_width": {
+            "far-points-stay-in-single-precision": "«float(np.finfo(self.dtype).eps)→0.0» > _LARGEST_ERROR",
+            "farthest-points-by-products": "«float(np.finfo(np.float64).eps)→0.0» > _LARGEST_ERROR",
+        },
+        "test_default_widths_are_mean_distances_by_weight": {
+            "width-without-weights": (
+                "«self.origin = sum(weights[some] @ self.X[some] for some in pieces) / weights.sum()→pass»"
+            ),
+        },
+    },
+    "compiled/points/gaussian_sums.py": {
+        "test_compiled_powers_of_two_are_accurate": {
+            "no-term-of-the-fifth-power": "x * «(_F4 + x * _F5)→_F4»)))",
+        },
+        "test_sums_of_rows_that_vote_alike": {
+            "alike-votes-add-a-row-twice": "(entries[2, t] + entries[«3→2», t])",
+        },
+    },
+    "points/kernel_k_means/matrix_kernels.py": {
+        "test_entries_of_a_graph_and_of_heat_on_it": {
+            "heat-of-twice-the-constant-term": "«coefficients[0] /= 2.0→pass»",
+            "graph-kernel-doubles-loops": "self.normalized.self_affinity« - K.diagonal()→»",
+        },
+        "test_each_point_is_among_its_own_neighbors": {
+            "points-are-not-their-own-neighbors": "neighbors + «→2.0 * »sparse.eye_array",
+        },
+    },
+    "points/kernel_k_means/centers.py": {
+        "test_a_tau_never_reached_changes_nothing": {
+            "nearest-centers-by-one-product": "to_centers = self.sq_norms[:, None] - «2.0 * →»inner",
+        },
+        "test_two_pairs_on_a_line": {
+            "distances-of-new-points-without-lengths": "self_affinities[:, None] «+ self.sq_norms →»- 2.0 * inner",
+        },
+        "test_a_coreset_costs_little_more_than_all_points": {
+            "centers-of-unweighted-points": "coefficients = «weights[rows]→1.0» / masses",
+        },
+    },
+    "points/kernel_k_means/batches.py": {
+        "test_minibatch_equals_its_twin": {
+            "batch-rate-without-root": "«np.sqrt→»(counts / counts.sum())",
+            "batch-counts-one-more": "np.divide(counts, totals«→ + 1», out",
+        },
+        "test_batches_are_drawn_by_weight_and_then_count_alike": {
+            "batches-drawn-alike": "alike = «(weights == weights[0]).all()→True»",
+        },
+    },
+    "points/kernel_k_means/minibatch.py": {
+        "test_minibatch_equals_its_twin": {
+            "recursion-of-lengths": "«→2.0 * »share * (1.0 - share) * before",
+            "recursion-of-products": "inner *= «(1.0 - share)[:, None]→1.0»",
+            "later-shares-forgotten": "kept = kept * «(1.0 - share)→1.0»",
+        },
+    },
+    "points/kernel_k_means/choice.py": {
+        "test_isolated_nodes_have_no_vote_whatever_they_weigh": {
+            "isolated-nodes-vote": "«np.where(kernel.weights > 0.0, weights, 0.0)→weights»",
+        },
+    },
+    "points/kernel_k_means/kernel.py": {
+        "test_gamma_is_the_length_of_the_longest_point": {
+            "longest-point-at-least-one": "np.sqrt(max(kernel.diagonal.max(), «0→1».0))",
+        },
+    },
+}

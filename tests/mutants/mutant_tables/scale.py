@@ -1,95 +1,61 @@
 """Stores, conversions, quotients in the order of a file, nodes that are left out by a mask."""
 
-MUTANTS = [
-    (
-        "buckets-forget-the-direction",
-        "compiled/text/external_sort.py",
-        "other << np.uint64(1) | direction",
-        "other << np.uint64(1)",
-        ["test_any_number_of_buckets_makes_the_graph_that_is_loaded"],
-    ),
-    (
-        "buckets-count-both-rows",
-        "compiled/text/external_sort.py",
-        "        if row < other:",
-        "        if row != other:",
-        ["test_any_number_of_buckets_makes_the_graph_that_is_loaded"],
-    ),
-    (
-        "joined-rows-always-add",
-        "compiled/text/external_sort.py",
-        "joined = upward + downward if add else max(upward, downward)",
-        "joined = upward + downward",
-        ["test_any_number_of_buckets_makes_the_graph_that_is_loaded"],
-    ),
-    (
-        "a-bucket-of-one-row-less",
-        "io/store/convert.py",
-        'following = int(np.searchsorted(ends, begun + most, side="right"))',
-        "following = int(np.searchsorted(ends, most)) + len(first_rows)",
-        ["test_convert.py"],
-    ),
-    (
-        "sums-in-any-order-of-the-file",
-        "io/store/convert.py",
-        'order = np.argsort(keys, kind="stable")',
-        'order = len(keys) - 1 - np.argsort(keys[::-1], kind="stable")',
-        ["test_any_number_of_buckets_makes_the_graph_that_is_loaded"],
-    ),
-    (
-        "what-is-left-of-a-kill-is-kept",
-        "io/store/spill_files.py",
-        "        self._file.truncate(length)\n        self._file.seek(length)",
-        "        self._file.seek(0, 2)",
-        ["test_a_killed_conversion_goes_on_where_it_was", "test_a_stopped_conversion_goes_on_where_it_was"],
-    ),
-    (
-        "store-truncation-unseen",
-        "io/store/store_files.py",
-        "if n_bytes != expected:",
-        "if n_bytes > expected:",
-        ["test_every_damage_has_a_name"],
-    ),
-    (
-        "store-asymmetry-unseen",
-        "io/store/store.py",
-        "if asymmetry.sum() != 0:",
-        "if asymmetry.sum() == 77:",
-        ["test_every_damage_has_a_name"],
-    ),
-    (
-        "store-row-starts-unseen",
-        "io/store/store.py",
-        "indptr[first + 1 : last + 1] < indptr[first:last]",
-        "indptr[first + 1 : last] < indptr[first : last - 1]",
-        ["test_every_damage_has_a_name"],
-    ),
-    (
-        "another-store-unpickled",
-        "io/store/store.py",
-        "if graph.key != key:",
-        "if not graph.key:",
-        ["test_a_stored_graph_pickles_as_its_path"],
-    ),
-    (
-        "left-out-nodes-have-degrees",
-        "partition/components.py",
-        "degrees, loops = np.where(searched, graph.degrees, 0.0),",
-        "degrees, loops = graph.degrees,",
-        ["test_clustering_from_a_coreset_copies_no_entries", "test_left_out_nodes_weigh_nothing_in_a_contraction"],
-    ),
-    (
-        "wide-indices-narrow-starts",
-        "graph/matrices.py",
-        "if len(indices) >= MANY_ENTRIES:",
-        "if len(indices) > 2**62:",
-        ["test_entries_are_counted_in_64_bits_past_2_to_the_31"],
-    ),
-    (
-        "memory-without-nodes",
-        "partition/memory_estimate.py",
-        "return TO_SAMPLE * n_nodes + DIMENSION",
-        "return TO_SAMPLE + DIMENSION",
-        ["test_counts_of_nodes_matter_and_not_only_of_entries"],
-    ),
-]
+MUTANTS = {
+    "compiled/text/external_sort.py": {
+        "test_any_number_of_buckets_makes_the_graph_that_is_loaded": {
+            "buckets-forget-the-direction": "other << np.uint64(1)« | direction→»",
+            "buckets-count-both-rows": "        if row «<→!=» other:",
+            "joined-rows-always-add": "joined = upward + downward« if add else max(upward, downward)→»",
+        },
+    },
+    "io/store/convert.py": {
+        "test_convert.py": {
+            "a-bucket-of-one-row-less": (
+                'following = int(np.searchsorted(ends, «begun + most, side="right")→most)) + len(first_rows»)'
+            ),
+        },
+        "test_any_number_of_buckets_makes_the_graph_that_is_loaded": {
+            "sums-in-any-order-of-the-file": (
+                'order = «np.argsort(keys→len(keys) - 1 - np.argsort(keys[::-1]», kind="stable")'
+            ),
+        },
+    },
+    "io/store/spill_files.py": {
+        "test_a_killed_conversion_goes_on_where_it_was test_a_stopped_conversion_goes_on_where_it_was": {
+            "what-is-left-of-a-kill-is-kept": (
+                "        self._file.«truncate(length)\n        self._file.seek(length→seek(0, 2»)"
+            ),
+        },
+    },
+    "io/store/store_files.py": {
+        "test_every_damage_has_a_name": {
+            "store-truncation-unseen": "if n_bytes «!=→>» expected:",
+        },
+    },
+    "io/store/store.py": {
+        "test_every_damage_has_a_name": {
+            "store-asymmetry-unseen": "if asymmetry.sum() «!= 0→== 77»:",
+            "store-row-starts-unseen": (
+                "indptr[first + 1 : last« + 1] < indptr[first:last→] < indptr[first : last - 1»]"
+            ),
+        },
+        "test_a_stored_graph_pickles_as_its_path": {
+            "another-store-unpickled": "if «graph.key != →not graph.»key:",
+        },
+    },
+    "partition/components.py": {
+        "test_clustering_from_a_coreset_copies_no_entries test_left_out_nodes_weigh_nothing_in_a_contraction": {
+            "left-out-nodes-have-degrees": "degrees, loops = «np.where(searched, graph.degrees, 0.0)→graph.degrees»,",
+        },
+    },
+    "graph/matrices.py": {
+        "test_entries_are_counted_in_64_bits_past_2_to_the_31": {
+            "wide-indices-narrow-starts": "if len(indices) >«= MANY_ENTRIES→ 2**62»:",
+        },
+    },
+    "partition/memory_estimate.py": {
+        "test_counts_of_nodes_matter_and_not_only_of_entries": {
+            "memory-without-nodes": "return TO_SAMPLE «* n_nodes →»+ DIMENSION",
+        },
+    },
+}
