@@ -15,7 +15,6 @@ from graphclust.datasets.resolve import DatasetInfo as DatasetInfo
 from graphclust.datasets.snap import fetch_snap as fetch_snap
 from graphclust.datasets.suitesparse import fetch_suitesparse as fetch_suitesparse
 from graphclust.engine.agglomeration import merge_clusters as merge_clusters
-from graphclust.engine.multilevel import multilevel_partition as multilevel_partition
 from graphclust.engine.refinement import move_nodes as move_nodes
 from graphclust.engine.refinement import refine_partition as refine_partition
 from graphclust.errors import ConvergenceError as ConvergenceError

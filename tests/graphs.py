@@ -10,6 +10,7 @@ from graphclust.errors import GraphWarning
 from graphclust.generators.planted_graphs import planted_partition, stochastic_block_model
 from graphclust.graph.container import Graph
 from graphclust.io.graph_input import as_graph
+from graphclust.partition.coreset_sc import coreset_sc
 
 
 def _from_edges(n: int, edges: list[tuple]) -> sparse.csr_array:
@@ -108,3 +109,8 @@ def random_matrix(n: int, seed: int, share: float, gaps: int = 4) -> sparse.csr_
     upper = sparse.triu(sparse.random_array((n, n), density=share, rng=np.random.default_rng(seed)), 1)
     path = sparse.diags_array([np.full(n - 1, 0.5)], offsets=[1]) if seed % gaps else sparse.csr_array((n, n))
     return sparse.csr_array(upper + upper.T + path + path.T)
+
+
+def multilevel_labels(G, k: int, **options) -> np.ndarray:
+    """The labels of the multilevel engine on all components."""
+    return coreset_sc(G, k, method="multilevel", components="all", **options).labels

@@ -36,7 +36,6 @@ def clusterers():
     yield "two-step", lambda p: graphclust.coreset_sc(PLANTED, 5, method="two-step", rng=0, progress=p)
     yield "spectral", lambda p: graphclust.spectral_clustering(PLANTED, 5, rng=0, progress=p)
     yield "fast spectral", lambda p: graphclust.fast_spectral_clustering(PLANTED, 5, rng=0, progress=p)
-    yield "multilevel_partition", lambda p: graphclust.multilevel_partition(PLANTED, 5, rng=0, progress=p)
     yield "refine_partition", lambda p: graphclust.refine_partition(PLANTED, start, rng=0, progress=p)
     yield "move_nodes", lambda p: graphclust.move_nodes(PLANTED, start, progress=p)
     yield "kmeans", lambda p: graphclust.kmeans(POINTS, 5, n_init=3, rng=0, progress=p)

@@ -80,7 +80,6 @@ WORK = {
     "ClusterPath.clustering": lambda: path()._clusterings.clear() or [path()[k] for k in range(50, 60)],
     "certainty": lambda: gc.certainty(clustering(), n_repeats=2, rng=1),
     "coreset_quality": lambda: gc.coreset_quality(published(), rng=1),
-    "multilevel_partition": lambda: gc.multilevel_partition(planted(100).graph, 100, rng=1),
     "refine_partition": lambda: gc.refine_partition(planted(60).graph, shuffled(planted(60).labels), rng=1),
     "move_nodes": lambda: gc.move_nodes(planted().graph, shuffled(planted().labels, 0.9), rng=1),
     "merge_clusters": lambda: gc.merge_clusters(planted(20).graph, 20),

@@ -112,7 +112,6 @@ def calls(folder):
         "modularity": labels,
         "well_connected": labels,
         "move_nodes": labels,
-        "multilevel_partition": graph | k,
         "nearest_centroids": {"X": POINTS, "centroids": POINTS[:2]},
         "nearest_neighbor_kernel": {"X": POINTS, "n_neighbors": 2},
         "nearest_neighbors": {"X": POINTS, "n_neighbors": 2},

@@ -160,11 +160,9 @@ def quality(graph: gc.Graph, found: gc.Clustering) -> None:
 def refinement(graph: gc.Graph, found: gc.Clustering) -> None:
     assert_type(gc.merge_clusters(graph, 3), Whole)
     assert_type(gc.move_nodes(graph, found, weight=None, progress=listener), Whole)
-    assert_type(gc.multilevel_partition(graph, 3, effort="low", rng=0), Whole)
     assert_type(gc.refine_partition(graph, found.labels, rng=None), Whole)
     assert_type(gc.quotient_graph(graph, found), gc.Graph)
     gc.merge_clusters(graph, [3])  # type: ignore[arg-type]
-    gc.multilevel_partition(graph, 3, effort=2)  # type: ignore[arg-type]
     gc.refine_partition(graph, found.labels, k=3)  # type: ignore[call-arg]
     gc.quotient_graph(graph, 1.0)  # type: ignore[arg-type]
 

@@ -96,7 +96,7 @@ def coreset_sc(
         of some 10 to 20 clusterings; a remark says why and, if the graph shows no number clearly, which others it may
         be.
     method : "auto" takes the best of the next two for the graph.
-        "multilevel" partitions coarser and coarser quotient graphs, see `multilevel_partition`.
+        "multilevel" partitions coarser and coarser quotient graphs.
         "two-step" clusters a coreset whose nodes are linked by shared neighbors, labels all nodes from it and
         improves the partition on the whole graph. "auto" takes it for the graphs named above, and when `coreset_size`,
         `oversampling` or `sampling` is given.

@@ -11,7 +11,7 @@ from cases import for_each
 from quiet_calls import quietly
 from reference import objectives as reference
 
-from graphclust import cluster_path, coreset_sc, merge_clusters, move_nodes, multilevel_partition, refine_partition
+from graphclust import cluster_path, coreset_sc, merge_clusters, move_nodes, refine_partition
 from graphclust.compiled.graphs.levels import Goal
 from graphclust.engine.agglomeration import agglomerate
 from graphclust.engine.engine import contract_to_regions
@@ -289,7 +289,6 @@ def test_what_is_no_aim_is_refused_by_all_that_take_one(objective, resolution, e
     for call in (
         lambda: as_aim(objective, resolution),
         lambda: coreset_sc(graph, 2, **options),
-        lambda: multilevel_partition(graph, 2, **options),
         lambda: merge_clusters(graph, 2, **options),
         lambda: move_nodes(graph, labels, **options),
         lambda: refine_partition(graph, labels, **options),

@@ -37,7 +37,6 @@ READERS = {
     "kernel_k_means_cost": lambda G, **w: graphclust.kernel_k_means_cost(G, LABELS, **w),
     "merge_clusters": lambda G, **w: graphclust.merge_clusters(G, 6, **w),
     "move_nodes": lambda G, **w: graphclust.move_nodes(G, LABELS, **w),
-    "multilevel_partition": lambda G, **w: graphclust.multilevel_partition(G, 6, rng=0, **w),
     "refine_partition": lambda G, **w: graphclust.refine_partition(G, np.arange(34) % 6, rng=0, **w),
     "quotient_graph": lambda G, **w: graphclust.quotient_graph(G, LABELS, **w).to_scipy().toarray(),
     "coreset_sc": lambda G, **w: graphclust.coreset_sc(G, 6, rng=0, **w).labels,

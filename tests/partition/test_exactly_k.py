@@ -8,11 +8,12 @@ import networkx as nx
 import numpy as np
 import pytest
 from cases import for_each
+from graphs import multilevel_labels
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 
-from graphclust import as_graph, coreset_sc, multilevel_partition, planted_partition
+from graphclust import as_graph, coreset_sc, planted_partition
 from graphclust.errors import ConvergenceWarning, GraphWarning
 from graphclust.graph.container import Graph
 from graphclust.objective.objective import OBJECTIVES
@@ -137,7 +138,7 @@ def test_every_graph_is_partitioned_into_exactly_k(name, objective):
     graph = graph_of(name)
     graph = graph.subgraph(np.flatnonzero(~graph.isolated))
     for k in some_k(graph.n_nodes):
-        labels = multilevel_partition(graph, k, objective=objective, rng=k)
+        labels = multilevel_labels(graph, k, objective=objective, rng=k)
         assert np.unique(labels).tolist() == list(range(k))
 
 

@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 from graphclust.engine.agglomeration import merge_clusters
-from graphclust.engine.multilevel import multilevel_partition
 from graphclust.errors import GraphWarning, ParameterError
 from graphclust.estimators.k_means import KMeans
 from graphclust.generators.planted_graphs import planted_partition
@@ -408,22 +407,13 @@ def test_spectral_clustering_without_k_takes_the_suggestion_and_says_so(cluster)
 
 
 def test_no_small_component_is_left_out_where_all_are_clustered():
-    assert (
-        spectral_clustering(CLIQUES_AND_A_PAIR, rng=0).k
-        == 3
-        == multilevel_partition(CLIQUES_AND_A_PAIR, rng=0).max() + 1
-    )
+    assert spectral_clustering(CLIQUES_AND_A_PAIR, rng=0).k == 3
 
 
 def test_functions_that_return_labels_alone_warn_of_a_k_that_is_not_clear():
-    assert np.array_equal(multilevel_partition(BLOCKS, rng=0), multilevel_partition(BLOCKS, 6, rng=0))
     edges = np.array(NOISE.to_scipy().nonzero())
-    for call in (
-        lambda: multilevel_partition(NOISE, rng=0),
-        lambda: partition(edges, 100, None),
-    ):
-        with pytest.warns(GraphWarning, match="k was not given, 1 was taken: the graph shows no number of clusters"):
-            call()
+    with pytest.warns(GraphWarning, match="k was not given, 1 was taken: the graph shows no number of clusters"):
+        partition(edges, 100, None)
 
 
 def test_a_k_that_is_not_clear_comes_with_the_other_candidates():
