@@ -108,6 +108,10 @@ class GraphWarning(UserWarning):
     """Something about the graph was assumed or repaired: isolated nodes, summed duplicates, dropped zeros ..."""
 
 
+class IsolatedNodesWarning(GraphWarning):
+    """Nodes without edges are all that there is to say; for callers to whom those are nodes as all others."""
+
+
 class _OwnWarning(UserWarning):
     """What `ConvergenceWarning` derives from by itself: Python exchanges no built-in class among the bases."""
 

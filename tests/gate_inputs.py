@@ -51,6 +51,6 @@ def remarks_of(G, **options) -> tuple[Graph, tuple[str, ...]]:
     told = [remark for remark in graph.remarks if ROUND_OFF not in remark]
     assert len(caught) == bool(told)
     if caught:
-        assert caught[0].category is GraphWarning and str(caught[0].message) == "; ".join(told)
+        assert issubclass(caught[0].category, GraphWarning) and str(caught[0].message) == "; ".join(told)
         assert caught[0].filename == __file__
     return graph, graph.remarks

@@ -21,15 +21,14 @@ from graphclust.errors import (
     DownloadError,
     GraphFormatError,
     GraphValidationError,
-    GraphWarning,
     IntegrityError,
     ResourceLimitError,
     UnsafeArchiveError,
     amount,
     in_mebibytes,
-    warn_caller,
 )
 from graphclust.graph.container import Graph
+from graphclust.graph.matrices import warn_of
 from graphclust.io.container_limits import available_bytes
 from graphclust.io.formats.communities import Communities
 from graphclust.io.load import LoadInfo, load_graph
@@ -222,8 +221,7 @@ def hand_over(
         graph, info = largest_component_of(graph, info)
     if return_info:
         return graph, info
-    if info.load.repairs:
-        warn_caller(f"{info.entry.address}: {'; '.join(info.load.repairs)}", GraphWarning)
+    warn_of(graph, info.load.repairs, f"{info.entry.address}: ")
     return graph
 
 

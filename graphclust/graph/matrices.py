@@ -1,12 +1,26 @@
 """Sparse matrices as they come, on their way into a Graph: formats, types of number, duplicates, two directions."""
 
-from typing import Any
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy import sparse
 
 from graphclust.compiled.runtime.blocks import row_blocks, run_in_blocks
-from graphclust.errors import GraphValidationError, ParameterError, amount, caller_takes
+from graphclust.errors import (
+    GraphValidationError,
+    GraphWarning,
+    IsolatedNodesWarning,
+    ParameterError,
+    amount,
+    caller_takes,
+    warn_caller,
+)
+
+if TYPE_CHECKING:
+    from graphclust.graph.container import Graph
 
 MANY_ENTRIES = 2**31  # more than int32 counts
 SYMMETRY_TOLERANCE = 1e-8  # relative; rounding in a user's own symmetric formula, no more
@@ -184,6 +198,13 @@ def remark_on_duplicates(n_duplicates: int, pattern: bool) -> str:
 def remark_on_isolated(n_isolated: int) -> str:
     """What is said of nodes without edges."""
     return f"{amount(n_isolated, 'isolated node has', 'isolated nodes have')} {ISOLATED}"
+
+
+def warn_of(graph: Graph, said: Sequence[str], where: str = "") -> None:
+    """One warning of what was assumed or repaired of a graph, if there is anything to say; `where` begins it."""
+    if said:
+        is_isolated = list(said) == [remark_on_isolated(int(graph.isolated.sum()))]
+        warn_caller(where + "; ".join(said), IsolatedNodesWarning if is_isolated else GraphWarning)
 
 
 def scipy_csr(indptr, indices, weights, n: int, copy: bool = False) -> sparse.csr_array:

@@ -13,9 +13,8 @@ from typing import Any
 import numpy as np
 
 from graphclust.checks import as_whole_number
-from graphclust.errors import GraphWarning
+from graphclust.errors import IsolatedNodesWarning
 from graphclust.io.edge_arrays import graph_from_edge_arrays
-from graphclust.partition.balanced_partition import ISOLATED_ALONE
 from graphclust.partition.coreset_sc import coreset_sc
 from graphclust.profile.unknown_k import warn_if_unclear
 
@@ -48,7 +47,7 @@ def partition(
     [0, 0, 0, 1, 1, 1]
     """
     with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", ISOLATED_ALONE, GraphWarning)
+        warnings.simplefilter("ignore", IsolatedNodesWarning)
         graph = graph_from_edge_arrays(edge_index, as_whole_number(n_nodes, "n_nodes", at_least=1), edge_weight)
     objective = "normalized_cut" if k is None else "edge_cut"
     found = coreset_sc(graph, k, **{"objective": objective, "rng": random_state} | options)

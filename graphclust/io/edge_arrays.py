@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 
 from graphclust.checks import as_choice
-from graphclust.errors import GraphValidationError, GraphWarning, warn_caller
+from graphclust.errors import GraphValidationError
 from graphclust.graph.container import Graph
+from graphclust.graph.matrices import warn_of
 from graphclust.io.edges import Edges, graph_from_edges
 from graphclust.io.weight_checks import refuse_impossible
 from graphclust.progress import Progress
@@ -47,8 +48,7 @@ def graph_from_edge_arrays(
         as_choice(symmetrize, "symmetrize", ("max", "sum"))
     edges = edges_of_arrays(edge_index, n_nodes, edge_weight)
     graph, _ = graph_from_edges(edges, symmetrize, Progress())
-    if edges.repairs:
-        warn_caller("; ".join(edges.repairs), GraphWarning)
+    warn_of(graph, edges.repairs)
     return graph
 
 

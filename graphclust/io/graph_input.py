@@ -16,7 +16,7 @@ import numpy as np
 from scipy import sparse
 
 from graphclust.checks import as_array, as_choice
-from graphclust.errors import GraphClustError, GraphValidationError, GraphWarning, ParameterError, amount, warn_caller
+from graphclust.errors import GraphClustError, GraphValidationError, ParameterError, amount
 from graphclust.graph.container import Graph, GraphLike
 from graphclust.graph.from_csr import graph_from_csr
 from graphclust.graph.matrices import (
@@ -32,6 +32,7 @@ from graphclust.graph.matrices import (
     remedy_for_directions,
     remedy_for_signs,
     rounding,
+    warn_of,
 )
 from graphclust.graph.networkx_rows import networkx_rows
 from graphclust.graph.other_libraries import (
@@ -150,8 +151,7 @@ def as_graph(
     if n_isolated:
         remarks = (*remarks, remark_on_isolated(n_isolated))
     told = [remark for remark in remarks if ROUND_OFF not in remark]  # which is no news of a kernel's matrix
-    if told:
-        warn_caller("; ".join(told), GraphWarning)
+    warn_of(graph, told)
     if weight == "weight" and (hasattr(G, "es") or hasattr(G, "adjacency")):
         remarks = (*remarks, *_unused_numbers(G))  # no fault of the graph, so without a warning
     return graph if remarks == graph.remarks else replace(graph, remarks=remarks)

@@ -10,9 +10,10 @@ from typing import Any, Literal, TypedDict, Unpack, overload
 import numpy as np
 
 from graphclust.checks import as_choice, as_whole_number
-from graphclust.errors import GraphFormatError, GraphWarning, ParameterError, ResourceLimitError, warn_caller
+from graphclust.errors import GraphFormatError, ParameterError, ResourceLimitError
 from graphclust.graph.container import Graph
 from graphclust.graph.from_csr import graph_from_csr
+from graphclust.graph.matrices import warn_of
 from graphclust.io.columns import Column, Columns, as_columns
 from graphclust.io.edges import DUPLICATES, EdgeCounts, Edges, graph_from_edges
 from graphclust.io.formats.dimacs import read_dimacs
@@ -211,8 +212,7 @@ def load_graph(
     graph = replace(graph, file=os.fsdecode(path).encode(errors="backslashreplace").decode())
     if return_info:
         return graph, info
-    if info.repairs:
-        warn_caller(f"{info.path}: {'; '.join(info.repairs)}", GraphWarning)
+    warn_of(graph, info.repairs, f"{info.path}: ")
     return graph
 
 

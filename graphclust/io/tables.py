@@ -13,8 +13,9 @@ from typing import Any
 import numpy as np
 
 from graphclust.checks import as_choice, as_names
-from graphclust.errors import GraphFormatError, GraphValidationError, GraphWarning, ParameterError, amount, warn_caller
+from graphclust.errors import GraphFormatError, GraphValidationError, ParameterError, amount
 from graphclust.graph.container import Graph
+from graphclust.graph.matrices import warn_of
 from graphclust.io.columns import Kind, as_columns, choose, describe_choice, may_overlap, refuse_overlap
 from graphclust.io.edges import DUPLICATES, Edges, graph_from_edges, keep_kinds_apart
 from graphclust.io.weight_checks import refuse_impossible
@@ -74,8 +75,7 @@ def graph_from_table(
     as_choice(duplicates, "duplicates", DUPLICATES)
     edges = edges_of_table(table, source, target, weight, nodes, bipartite=bipartite, missing=missing)
     graph, _ = graph_from_edges(edges, symmetrize, Progress(), duplicates)
-    if edges.repairs:
-        warn_caller("; ".join(edges.repairs), GraphWarning)
+    warn_of(graph, edges.repairs)
     return graph
 
 

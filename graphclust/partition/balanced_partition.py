@@ -23,7 +23,7 @@ from graphclust.engine.bounds import (
 )
 from graphclust.engine.levels import run_on, with_sizes_as_masses, with_sums
 from graphclust.engine.overlay import find_connected_parts
-from graphclust.errors import GraphWarning, ParameterError
+from graphclust.errors import IsolatedNodesWarning, ParameterError
 from graphclust.graph.container import Graph, GraphLike
 from graphclust.graph.node_order import in_order, in_rows, listing_order, node_order
 from graphclust.literals import Effort
@@ -41,8 +41,6 @@ NO_SUGGESTION = (
     "a small edge cut suggests none: what the parts are for does, such as the processors, or coreset_sc(G, "
     "max_imbalance=0.1) takes the number that the graph shows"
 )
-# The warning, where the gate has nothing else to say: here isolated nodes have parts as all others.
-ISOLATED_ALONE = r"(?:(?s:.*): )?[\d,]+ isolated nodes? ha(s|ve) no edge: alone, or -1 where k is given$"
 
 
 def balanced_partition(
@@ -101,8 +99,8 @@ def balanced_partition(
     if min_imbalance not in ("same", None):
         min_imbalance = as_number(min_imbalance, "min_imbalance", at_least=0.0)
     effort = as_choice(effort, "effort", tuple(EFFORTS))
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", ISOLATED_ALONE, GraphWarning)
+    with warnings.catch_warnings():  # of isolated nodes, which have parts as all others
+        warnings.simplefilter("ignore", IsolatedNodesWarning)
         graph = graph_to_cluster(G, k, weight, symmetrize, progress, needs_edges=False)
     check_memory(graph)
     order = node_order(graph)
