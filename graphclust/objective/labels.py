@@ -43,6 +43,33 @@ def labels_on(graph: Graph, labels: LabelsLike, name: str = "labels") -> npt.NDA
     return number_labels(node_labels(labels, graph.nodes, graph.n_nodes, name), graph.n_nodes, name)
 
 
+def labels_of_some(graph: Graph, labels: LabelsLike, name: str = "labels") -> np.ndarray:
+    """The labels of the graph's nodes as they are or, of names of classes, numbered; -1 where there is none.
+
+    labels : as `labels_on` takes them, but nodes may be missing, or unknown to the graph, where they are named.
+
+    Raises what `labels_on` does; GraphValidationError where no node of the graph is named.
+    """
+    listed: Any = _as_lists(labels)
+    if _is_indexed(listed) and not _is_numbered(listed.index):
+        listed = _as_mapping(listed, name)
+    elif _are_communities(listed):
+        n_listed = sum(len(part) for part in listed)
+        listed = {node: c for c, part in enumerate(listed) for node in part}
+        if len(listed) < n_listed:
+            raise GraphValidationError(f"{name} holds a node in two sets, expected every node in one")
+    if not isinstance(listed, Mapping):
+        return node_labels(listed, graph.nodes, graph.n_nodes, name)
+    rows = {node: row for node, row in _rows(graph.nodes, graph.n_nodes).items() if node in listed}
+    if not rows:
+        some = next(iter(listed), None)
+        raise GraphValidationError(f"{name} holds no node of the graph but others, such as {some!r}")
+    given, found = _as_array([listed[node] for node in rows], name), np.full(graph.n_nodes, -1, np.int64)
+    is_number = given.dtype.kind in "iu"
+    found[[*rows.values()]] = given if is_number else number_labels(given, len(given), name)
+    return found
+
+
 def number_labels(labels: np.ndarray, n_nodes: int, name: str = "labels") -> npt.NDArray[np.int64]:
     """Labels of any type as int64; small whole numbers stay, others and names are numbered from 0."""
     if labels.ndim == 1 and labels.size:

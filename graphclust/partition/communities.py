@@ -37,6 +37,7 @@ from graphclust.partition.options import graph_settings, plain_number
 from graphclust.progress import Progress, ProgressLike, as_progress
 from graphclust.results.clustering import Clustering
 from graphclust.results.from_labels import clustering_of, graph_to_cluster, numbering_by_size
+from graphclust.updates.start import ids_of_start, name_clusters, partition_from
 
 __all__ = ["communities"]
 
@@ -56,6 +57,7 @@ def communities(
     small: Small = "unite",
     node_weight: NodeWeight = None,
     connectivity: Connectivity | None = None,
+    start: Any = None,
     weight: str | None = "weight",
     symmetrize: str | None = None,
     time_budget: float | None = None,
@@ -84,6 +86,10 @@ def communities(
     connectivity : what the minimum cut inside a cluster of n nodes is above: "well", which is log10 n, a number >= 0 or
         a function of n, as `well_connected` takes it; clusters are parted until it is, and nodes in no such cluster
         have label -1. A remark tells the coverage. `min_size` then leaves smaller clusters out. None: no such promise.
+    start : where to begin: labels of any origin, as `adjusted_rand_index` takes them, or a Clustering or a Hierarchy,
+        whose coarsest level counts. Nodes that it does not name begin alone. Clusters keep the numbers, or the `ids`,
+        that they had there by largest overlap, and `changes` says what became of them. It takes a part of the time of
+        a clustering from nothing, for which `effort` does not count, and without bounds the value does not fall.
     time_budget : seconds, > 0. They are used to the end while anything is gained, whatever the effort; a first
         partition is always made.
     rng : None, a seed or a numpy Generator; the same seed gives the same labels for any number of threads, unless there
@@ -139,6 +145,7 @@ def communities(
     asked = {"min_size": min_size, "max_size": max_size, "node_weight": weights_in_words(node_weight, graph)}
     parameters |= {name: plain_number(value) for name, value in asked.items() if value is not None and is_bounded}
     parameters |= {"small": small} if small == "apart" else {}
+    ids = None if start is None else ids_of_start(graph, start)
     deal_with_small = leave_apart if small == "apart" else meet_minimum
     parameters |= graph_settings(weight, symmetrize, time_budget)
 
@@ -158,11 +165,12 @@ def communities(
         found[order[taken]] = labels
         if before is not None:
             said = [*said, *remarks_on_small(before, numbering_by_size(found, k, listed)[labels], size, min_size)]
-        return clustering_of(
+        made = clustering_of(
             graph, k, found, said, progress, order=listed, objective=objective, resolution=resolution,
             entries_read=progress.entries_read, parameters=parameters, seed=seed, sums=sums,
             node_sizes=None if (sizes == 1.0).all() else sizes,
         )  # fmt: skip
+        return made if ids is None else name_clusters(made, ids)
 
     def best_so_far(labels: np.ndarray) -> Clustering:
         said = "interrupted: these are the best labels so far, more time may find better ones"
@@ -180,7 +188,10 @@ def communities(
         if bounds is not None:
             goal = goal._replace(least=bounds.least, most=bounds.most)
         free = goal._replace(least=0.0)
-        before = found = unite_ties(run.finest, partition(run.finest, free, chosen, run), free, run)
+        begun = (
+            partition(run.finest, free, chosen, run) if ids is None else partition_from(ids[order[taken]], free, run)
+        )
+        before = found = unite_ties(run.finest, begun, free, run)
         if bounds is not None and bounds.least > 0.0 and connectivity is None:
             found = deal_with_small(run.finest, found, goal, run)
             n_parts = 0 if small == "apart" else len(split_disconnected(run.finest, found, run).sums.size)

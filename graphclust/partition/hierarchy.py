@@ -29,6 +29,7 @@ from graphclust.partition.options import graph_settings, plain_number
 from graphclust.progress import Progress, ProgressLike, as_progress
 from graphclust.results.from_labels import graph_to_cluster
 from graphclust.results.hierarchy import Hierarchy, hierarchy_of
+from graphclust.updates.start import ids_of_start, levels_from, name_hierarchy
 from graphclust.updates.warm_start import EarlierLevels, restart_labels
 
 __all__ = ["hierarchy"]
@@ -47,6 +48,7 @@ def hierarchy(
     objective: PlainObjective = "modularity",
     node_weight: Any = None,
     connectivity: Connectivity | None = None,
+    start: Any = None,
     effort: Effort = "low",
     weight: str | None = "weight",
     symmetrize: str | None = None,
@@ -72,6 +74,7 @@ def hierarchy(
     connectivity : what the minimum cut inside a cluster of n nodes is above on every level, as of `communities`: from
         the top down, clusters are parted until it is. Nodes in no such cluster of `min_size` are alone, on all levels
         below too; a remark tells the coverage.
+    start : labels of the coarsest level to begin with, as of `communities`; its clusters keep their numbers or `ids`.
     effort : of the coarsest level, as of `communities`.
     rng : None, a seed or a numpy Generator; the same seed gives the same levels, in whatever order nodes with names and
         their edges come.
@@ -113,7 +116,9 @@ def hierarchy(
     sizes = Sizes(as_sizes(G, graph, node_weight if is_bounded or node_weight is not None else 1.0), least, most)
     refuse_heavy_nodes(graph, sizes)
     wanted = LevelOptions(sizes, resolution, levels, objective, effort, connectivity=connectivity)
-    found, resolutions = make_levels(graph, wanted, rng, progress)
+    ids = None if start is None else ids_of_start(graph, start)
+    earlier = None if ids is None else levels_from(graph, ids)
+    found, resolutions = make_levels(graph, wanted, rng, progress, earlier)
     remarks = [*graph.remarks, *([] if graph.n_entries else [ALONE])]
     if least:
         remarks += remarks_on_small(found[-1], found[-1], sizes.of_nodes, min_size)
@@ -128,11 +133,12 @@ def hierarchy(
         parameters["node_weight"] = node_weight if isinstance(node_weight, str) else "an array"
     elif is_bounded and graph.node_weights is not None:
         parameters["node_weight"] = "file"
-    return hierarchy_of(
+    made = hierarchy_of(
         graph, found, objective=objective, resolutions=resolutions, max_size=asked["max_size"],
         min_size=asked["min_size"], node_sizes=None if (sizes.of_nodes == 1.0).all() else sizes.of_nodes,
         remarks=(*remarks, *progress.remarks), seconds=progress.seconds, parameters=parameters, seed=seed,
     )  # fmt: skip
+    return made if ids is None else name_hierarchy(made, ids)
 
 
 class LevelOptions(NamedTuple):

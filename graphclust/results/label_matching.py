@@ -93,19 +93,19 @@ def remap_labels(old: Any, new: Any, *, method: str = "auto") -> Any:
     if isinstance(old, Mapping) and isinstance(new, Mapping):
         return _remap_by_name(old, new, method) if new else {}
     before, after = order_alike(old, new, ("old", "new"))
-    before = _as_ids(before, "old") if before.dtype.kind in "iu" else number_labels(before, before.size, "old")
+    before = as_ids(before, "old") if before.dtype.kind in "iu" else number_labels(before, before.size, "old")
     return renumber(before, number_labels(after, before.size, "new"), method)
 
 
 def _remap_by_name(old: Mapping[Hashable, Any], new: Mapping[Hashable, Any], method: str) -> dict[Hashable, int]:
-    ids, after = (_as_ids(np.array(list(of.values())), name) for of, name in ((old, "old"), (new, "new")))
+    ids, after = (as_ids(np.array(list(of.values())), name) for of, name in ((old, "old"), (new, "new")))
     id_of = dict(zip(old, ids.tolist(), strict=True))
     before = np.array([id_of.get(node, -1) for node in new], np.int64)
     found = renumber(before, number_labels(after, len(after), "new"), method, int(ids.max(initial=-1)) + 1)
     return dict(zip(new, found.tolist(), strict=True))
 
 
-def _as_ids(labels: np.ndarray, name: str) -> Labels:
+def as_ids(labels: np.ndarray, name: str) -> Labels:
     """Labels of clusters as they are, int64, however large; GraphValidationError for others."""
     if labels.size and labels.dtype.kind not in "iu":
         raise GraphValidationError(f"{name} holds labels of dtype {labels.dtype}, expected whole numbers")

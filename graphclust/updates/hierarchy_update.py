@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -19,9 +18,9 @@ from graphclust.objective.objective import weigh
 from graphclust.partition.hierarchy import USUAL, LevelOptions, make_levels, refuse_heavy_nodes
 from graphclust.progress import Progress
 from graphclust.results.hierarchy import hierarchy_of
-from graphclust.results.label_matching import ChangeLog, Told, find_twins, list_changes, overlap_of, renumber
 from graphclust.updates.clustering_update import keep_sums_of, partition_again, remarks_on_new_nodes
 from graphclust.updates.edits import EditedGraph
+from graphclust.updates.level_names import name_levels
 from graphclust.updates.warm_start import EarlierLevels, has_changed
 
 if TYPE_CHECKING:
@@ -64,11 +63,7 @@ def remake_hierarchy(
         )  # fmt: skip
         if sums is not None:
             keep_sums_of(made.coarsest, levels[0], sums)
-        after = _After(found, made, earlier)
-        ids, n_ids = after.match_ids()
-        later = replace(made, ids=ids, n_ids=n_ids, change_log=after.changes(ids, n_ids))
-        vars(later)["coarsest"] = made.coarsest
-    return later
+        return name_levels(found, made, earlier)
 
 
 def _update_levels(
@@ -126,63 +121,3 @@ def _find_disconnected(
     holds = np.zeros(int(coarsest.max()) + 1, bool)
     holds[coarsest[nodes[parts != of_cluster[labels]]]] = True
     return holds[coarsest]
-
-
-class _After:
-    """Ids of the clusters of an updated hierarchy, and what became of those before."""
-
-    def __init__(self, old: Hierarchy, made: Hierarchy, earlier: EarlierLevels):
-        """earlier : the levels of the old hierarchy, for the nodes of the new one."""
-        self.old, self.made, self.n_ids = old, made, old.n_ids or max(int(ids.max()) + 1 for ids in old.ids)
-        self.pairs = []  # of levels, and the earlier cluster of the same nodes as each new one
-        for depth in range(max(len(old.levels), len(made.levels))):
-            level, now = min(depth, len(old.levels) - 1), min(depth, len(made.levels) - 1)
-            before, labels = earlier.levels[level], made.levels[now]
-            twin = find_twins(before, len(old.ids[level]), labels, len(made.ids[now]))
-            self.pairs.append((level, now, before, labels, twin))
-
-    def match_ids(self) -> tuple[tuple[Labels, ...], int]:
-        """Ids of the clusters of each level; one that is new on it takes that of the earlier one it overlaps most."""
-        n_ids, made = self.n_ids, self.made
-        kept: list[Labels] = []
-        is_given = np.zeros(n_ids, bool)
-        for level, depth, before, labels, twin in self.pairs[: len(made.levels)]:
-            ids, old_ids = np.full(len(twin), -1, np.int64), self.old.ids[level]
-            if depth:
-                whole = np.isin(made.ids[depth], made.ids[depth - 1])
-                ids[whole] = kept[-1][made.parents[depth][whole]]
-            stays = (ids < 0) & (twin >= 0) & ~is_given[old_ids[twin]]
-            ids[stays] = old_ids[twin[stays]]
-            rest = np.flatnonzero((ids < 0)[labels])
-            if len(rest):
-                earlier = np.append(np.where(is_given[old_ids], -1, old_ids), -1)[before[rest]]
-                ids[labels[rest]] = renumber(earlier, without_gaps(labels[rest]).astype(np.int64), first_new=n_ids)
-            n_ids = max(n_ids, int(ids.max()) + 1)
-            is_given[ids[ids < self.n_ids]] = True
-            kept.append(ids)
-        return tuple(kept), n_ids
-
-    def changes(self, ids: tuple[Labels, ...], n_ids: int) -> ChangeLog:
-        """What became of the clusters of all levels; a cluster on several levels is told of on the first one."""
-        found: list[Told] = []
-        is_told, was, lives = np.zeros((3, n_ids), bool)
-        was[np.concatenate(self.old.ids)] = True
-        lives[np.concatenate(ids)] = True
-        for level, now, before, labels, twin in self.pairs:
-            old_ids, own, sizes = self.old.ids[level], ids[now], np.bincount(labels)
-            old_sizes = np.bincount(self.old.levels[level])
-            same = (twin >= 0) & (old_ids[twin] == own) & (old_sizes[twin] == sizes) & is_told[own]
-            rows, columns = np.flatnonzero(~same), np.ones(len(old_ids), bool)
-            columns[twin[same]] = False
-            rows, columns = rows[np.argsort(own[rows])], np.flatnonzero(columns)
-            columns = columns[np.argsort(old_ids[columns])]
-            if not len(rows) and not len(columns):
-                continue
-            before_ids, after_ids = old_ids[columns], own[rows]
-            both = np.concatenate([before_ids, after_ids])
-            elsewhere = both[was[both] & lives[both] & ~np.isin(both, np.intersect1d(old_ids, own))]  # not on one level
-            overlap = overlap_of(before, len(old_ids), labels, len(own), twin)[rows][:, columns]
-            told = np.concatenate([both[is_told[both]], elsewhere])
-            found += list_changes(overlap, before_ids, after_ids, old_sizes[columns], sizes[rows], told).levels
-            is_told[np.setdiff1d(both, elsewhere)] = True
-        return ChangeLog(tuple(found))
