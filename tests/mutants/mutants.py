@@ -109,33 +109,45 @@ def run_tests(tree: pathlib.Path, tests: list[str], *options: str, seconds: floa
     return process.returncode, output
 
 
-def prepare(base: pathlib.Path, tests: list[str]) -> None:
-    """A copy of the tree in which the tests have run, and passed, and all that they need is compiled."""
+def copy_of_the_tree(base: pathlib.Path) -> pathlib.Path:
+    """What tests need of the project, in a folder of its own."""
     for folder in ("graphclust", "tests", "notebooks"):
         shutil.copytree(ROOT / folder, base / folder, ignore=NOT_COPIED)
     for file in ("pyproject.toml", "README.md", "LICENSE"):
         shutil.copy2(ROOT / file, base)
+    return base
+
+
+def prepare(base: pathlib.Path, tests: list[str]) -> None:
+    """A copy of the tree in which the tests have run, and passed, and all that they need is compiled."""
+    copy_of_the_tree(base)
     code, output = run_tests(base, tests, seconds=3600)
     if code != 0:
         raise SystemExit(f"the tests do not pass on the code as it is:\n{output[-3000:]}")
 
 
 def try_out(mutant: Mutant, base: pathlib.Path) -> tuple[str, str]:
-    """What became of a mutant, and by which test."""
+    """What became of a mutant of the tables."""
+    file = pathlib.Path("graphclust", mutant.file)
+    return run_spoiled(base, file, (ROOT / file).read_text().replace(mutant.old, mutant.new), mutant.tests)
+
+
+def run_spoiled(
+    base: pathlib.Path, file: pathlib.Path, text: str, tests: list[str], seconds: float = SECONDS
+) -> tuple[str, str]:
+    """What becomes of a copy in which a file has another text, and by which test."""
     with tempfile.TemporaryDirectory(dir=base.parent, ignore_cleanup_errors=True) as folder:
         tree = pathlib.Path(folder, "tree")
         shutil.copytree(base, tree, copy_function=os.link)
-        file = tree / "graphclust" / mutant.file
-        text = file.read_text().replace(mutant.old, mutant.new)
-        file.unlink()
-        file.write_text(text)
-        code, output = run_tests(tree, mutant.tests, seconds=SECONDS)
+        (tree / file).unlink()
+        (tree / file).write_text(text)
+        code, output = run_tests(tree, tests, seconds=seconds)
     if code == -1:
         return CAUGHT, "time ran out"
     if code < 0:
         return CAUGHT, f"died of signal {-code}"
     if code == 0:
-        return SURVIVED, ", ".join(mutant.tests)
+        return SURVIVED, ", ".join(tests)
     failed = re.findall(r"^(?:FAILED|ERROR) (\S+)", output, re.MULTILINE)
     return (CAUGHT, failed[0]) if code == 1 and failed else (WRONG_TESTS, output[-500:])
 
