@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import os
 import pathlib
+import platform
 import subprocess
 import sys
 import sysconfig
@@ -62,12 +63,21 @@ def add_loops(wheel: pathlib.Path, directory: str) -> str:
     _run("-m", "graphclust", "compile", "--into", str(root / "graphclust/compiled/cache"), package=root)
     facts = next(root.glob("*.dist-info/WHEEL"))
     python = f"cp{sys.version_info.major}{sys.version_info.minor}"
-    platform = sysconfig.get_platform().replace("-", "_").replace(".", "_")
     text = facts.read_text().replace("Root-Is-Purelib: true", "Root-Is-Purelib: false")
-    facts.write_text(text.replace("Tag: py3-none-any", f"Tag: {python}-{python}-{platform}"))
+    facts.write_text(text.replace("Tag: py3-none-any", f"Tag: {python}-{python}-{platform_tag()}"))
     before = set(pathlib.Path(directory).glob("*.whl"))
     _run("-m", "wheel", "pack", str(root), "--dest-dir", directory)
     return (set(pathlib.Path(directory).glob("*.whl")) - before).pop().name
+
+
+def platform_tag() -> str:
+    """The platform as the tag of a wheel says it.
+
+    Loops are linked by numba when they are loaded, and by no name of a version of glibc: where it has a wheel ours works,
+    and its wheels for Linux are for glibc 2.17 and later.
+    """
+    name = sysconfig.get_platform().replace("-", "_").replace(".", "_")
+    return name.replace("linux_", "manylinux_2_17_") if platform.libc_ver()[0] == "glibc" else name
 
 
 def _run(*arguments: str, package: pathlib.Path | None = None) -> None:

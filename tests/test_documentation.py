@@ -138,15 +138,18 @@ def test_links_to_other_pages_lead_somewhere():
     assert broken == []
 
 
-def test_tests_that_the_mathematics_names_are_there():
+def test_tests_that_the_pages_name_are_there():
     defined = {
         name
         for path in (ROOT / "tests").rglob("test_*.py")
         for name in re.findall(r"^def (test_\w+)", path.read_text(), re.M)
     }
-    pages = [path.read_text() for path in (DOCS / "mathematics").glob("*.md")]
+    promises = (DOCS / "promises.md").read_text()
+    pages = [promises, *(path.read_text() for path in (DOCS / "mathematics").glob("*.md"))]
     named = {name for page in pages for name in re.findall(r"`(test_\w+)`", page)}
-    assert len(named) > 40 and named - defined == set()
+    assert len(named) > 100 and named - defined == set()
+    lines = [line for line in promises.splitlines() if re.match(r"\| (?!---|promise )", line)]
+    assert len(lines) > 30 and [line for line in lines if "`test_" not in line] == []
 
 
 def test_one_version_and_one_set_of_floors():

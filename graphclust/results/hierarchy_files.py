@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from graphclust.errors import GraphValidationError
 from graphclust.graph.node_order import order_of_names
-from graphclust.io.formats.array_files import check_allowed, name_failures, parse_json
+from graphclust.io.formats.array_files import check_allowed, check_version, name_failures, parse_json
 from graphclust.objective.objective import PLAIN_OBJECTIVES
 from graphclust.partition.options import EFFORTS
 from graphclust.results.from_labels import numbering_by_size
@@ -32,8 +32,7 @@ def read_hierarchy(path: str | os.PathLike, memory_limit: int | None) -> Hierarc
         n_bytes = os.fstat(file.fileno()).st_size
         check_allowed(name, BYTES_OF_JSON * n_bytes, n_bytes, memory_limit)
         told = parse_json(file.read())
-        if told["format"] != FORMAT or told.get("format_version") != VERSION:
-            raise ValueError(f"it is {told['format']!r}, version {told.get('format_version')!r}")
+        check_version(told["format"], FORMAT, told.get("format_version"), VERSION)
         if told["names_are_texts"] is not False:
             raise GraphValidationError(
                 f"{name}: nodes are named by something else than strings and whole numbers, which the file does not "

@@ -9,7 +9,7 @@ import numpy as np
 
 from graphclust.errors import GraphValidationError, ParameterError
 from graphclust.io.atomic_write import whole_file
-from graphclust.io.formats.array_files import open_archive, parse_json
+from graphclust.io.formats.array_files import check_version, open_archive, parse_json
 from graphclust.objective.objective import DEFINITIONS, PLAIN_OBJECTIVES
 from graphclust.results.prediction import ClusterModel
 
@@ -38,11 +38,10 @@ def read_model(path: str | os.PathLike, memory_limit: int | None) -> ClusterMode
     name = os.fsdecode(path)
     with open_archive(path, name, "expected a model as graphclust writes it", memory_limit) as archive:
         held = [name for name in OPTIONAL if name in archive.names]
-        text, labels, inside, mass, *more = archive.read("header", "labels", "inside", "mass", *held)
+        header = parse_json(archive.read("header")[0].tobytes())
+        check_version(header["format"], FORMAT, header["version"], VERSION)
+        labels, inside, mass, *more = archive.read("labels", "inside", "mass", *held)
         optional = dict(zip(held, more, strict=True))
-        header = parse_json(text.tobytes())
-        if header["format"] != FORMAT or header["version"] != VERSION:
-            raise ValueError(f"it is {header['format']!r}, version {header['version']!r}")
         nodes, objective = header["nodes"], header["objective"]
         total = float(header["total"])
         resolution = None if header["resolution"] is None else float(header["resolution"])

@@ -61,6 +61,17 @@ def name_failures(path: str, complaint: str) -> Iterator[None]:
         raise GraphFormatError(f"{complaint}: {problem or type(problem).__name__}", path) from None
 
 
+def check_version(found: Any, kind: str, version: Any, known: int) -> None:
+    """ValueError where a file is no such kind, or of a version that this release does not read, with what to do."""
+    if found != kind:
+        raise ValueError(f"it is {found!r}")
+    if version != known:
+        raise ValueError(
+            f"version is {version!r}, expected {known}; another release of graphclust wrote it: "
+            "install that one or a newer one, or write the file again with this one"
+        )
+
+
 @dataclass(frozen=True)
 class ArrayHeader:
     """What stands before the numbers of an array."""

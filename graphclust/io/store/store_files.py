@@ -16,7 +16,7 @@ from typing import IO, Any
 import numpy as np
 
 from graphclust.errors import GraphFormatError, escape_controls
-from graphclust.io.formats.array_files import name_failures, parse_json
+from graphclust.io.formats.array_files import check_version, name_failures, parse_json
 from graphclust.io.formats.array_files import read_header as read_array_header
 from graphclust.io.store.partial_stores import remove_partial
 from graphclust.io.temporaries import check_length, replace_folder, take_back, temporary_folder
@@ -195,10 +195,8 @@ def read_header(folder: str) -> dict[str, Any]:
         raise GraphFormatError(f"is not JSON text ({problem}); write the store again", path) from None
     if not isinstance(header, dict) or header.get("format") != FORMAT:
         raise GraphFormatError(f'holds no "format": "{FORMAT}", expected the header of a store', path)
-    if header.get("version") != VERSION:
-        raise GraphFormatError(
-            f"version is {header.get('version')!r}, expected {VERSION}; the store was written by another release", path
-        )
+    with name_failures(path, "is no store that can be read"):
+        check_version(FORMAT, FORMAT, header.get("version"), VERSION)
     for field, kind in (("id", str), ("n_nodes", int), ("n_entries", int), ("arrays", dict), ("names", bool)):
         if type(header.get(field)) is not kind:
             raise GraphFormatError(f"{field} is {header.get(field)!r}, expected {_KINDS[kind]}", path)

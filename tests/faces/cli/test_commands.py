@@ -84,8 +84,12 @@ def test_well_connected_communities_by_a_word_or_a_number(capsys, tmp_path):
         code, out, _ = said(capsys, "communities", "karate", "--connectivity", connectivity, "--seed", 0)
         found = graphclust.communities(graphclust.classic_graph("karate")[0], connectivity=connectivity, rng=0)
         assert code == 0 and found.remarks[-1] in out and "well-connected   " in out
-    code, _, err = said(capsys, "communities", "karate", "--connectivity", "strong")
-    assert code != 0 and "connectivity='strong' is unknown, expected one of 'well', 'log10'" in err
+        code, out, _ = said(capsys, "hierarchy", "karate", "--connectivity", connectivity, "--seed", 0, "-o", "-")
+        levels = graphclust.hierarchy(graphclust.classic_graph("karate")[0], connectivity=connectivity, rng=0)
+        assert code == 0 and json.loads(out)["clusters"] == json.loads(levels.to_json())["clusters"]
+    for command in ("communities", "hierarchy"):
+        code, _, err = said(capsys, command, "karate", "--connectivity", "strong")
+        assert code != 0 and "connectivity='strong' is unknown, expected one of 'well', 'log10'" in err
 
 
 def test_labels_of_other_nodes_are_not_compared(capsys, karate, tmp_path):

@@ -7,6 +7,7 @@ from graphclust.faces.cli.commands.cluster import add_outputs, cluster_file
 from graphclust.faces.cli.commands.options import (
     Parser,
     add_bounds,
+    add_connectivity,
     add_force,
     add_graph_file,
     add_seed,
@@ -48,10 +49,7 @@ def add_to(command: Parser) -> None:
         "--components", choices=COMPONENTS, default="all", help="the largest leaves the nodes of others out (all)"
     )
     add_bounds(command, "min_size", "max_size")
-    command.add_argument(
-        "--connectivity", type=_word_or_number, metavar="WELL",
-        help="well, or a number that the minimum cut inside each cluster is above; nodes in none are labeled -1",
-    )  # fmt: skip
+    add_connectivity(command, "labeled -1")
     command.add_argument(
         "--small", choices=SMALL, default="unite", help="unite clusters below --min-size with others, or leave them out"
     )
@@ -74,11 +72,3 @@ def run(options: argparse.Namespace, progress: "Progress") -> None:
         )  # fmt: skip
 
     cluster_file(options, call, progress)
-
-
-def _word_or_number(text: str) -> str | float:
-    """A number if the text is one."""
-    try:
-        return float(text)
-    except ValueError:
-        return text

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from graphclust.faces.cli.commands.options import (
     Parser,
+    add_connectivity,
     add_force,
     add_graph_file,
     add_seed,
@@ -45,6 +46,7 @@ def add_to(command: Parser) -> None:
         "--resolution", type=float, metavar="NUMBER", help="of the coarsest level, > 0 (what the graph shows, or 1)"
     )
     command.add_argument("--levels", type=int, metavar="N", help="at most so many")
+    add_connectivity(command, "alone")
     command.add_argument(
         "--objective", choices=PLAIN_OBJECTIVES, default="modularity", help="what to optimize (modularity)"
     )
@@ -75,7 +77,8 @@ def run(options: argparse.Namespace, progress: "Progress") -> None:
     graph, _ = load_input(options, progress)
     found = hierarchy(
         graph, max_size=options.max_size, min_size=options.min_size, resolution=options.resolution,
-        levels=options.levels, objective=options.objective, effort=options.effort, rng=options.seed, progress=progress,
+        levels=options.levels, objective=options.objective, connectivity=options.connectivity, effort=options.effort,
+        rng=options.seed, progress=progress,
     )  # fmt: skip
     found.parameters.update(reading_options(options))
     if output is not None:

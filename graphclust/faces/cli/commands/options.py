@@ -245,6 +245,25 @@ def _as_wrong_use() -> Iterator[None]:
         raise ParameterError(str(problem)) from None
 
 
+def add_connectivity(command: argparse.ArgumentParser, left_out: str) -> None:
+    """Add --connectivity, as a word or a number.
+
+    left_out : what becomes of nodes that are in no cluster which meets it.
+    """
+    command.add_argument(
+        "--connectivity", type=_word_or_number, metavar="WELL",
+        help=f"well, or a number that the minimum cut inside each cluster is above; nodes in none are {left_out}",
+    )  # fmt: skip
+
+
+def _word_or_number(text: str) -> str | float:
+    """A number if the text is one."""
+    try:
+        return float(text)
+    except ValueError:
+        return text
+
+
 def add_bounds(parser: argparse.ArgumentParser, *names: str) -> None:
     """Options that bound what a cluster holds; names : those of "min_size", "max_size" and "imbalance"."""
     if "min_size" in names:
