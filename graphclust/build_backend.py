@@ -73,11 +73,11 @@ def add_loops(wheel: pathlib.Path, directory: str) -> str:
 def platform_tag() -> str:
     """The platform as the tag of a wheel says it.
 
-    Loops are linked by numba when they are loaded, and by no name of a version of glibc: where it has a wheel ours works,
-    and its wheels for Linux are for glibc 2.17 and later.
+    Loops are linked by numba when they are loaded, to no version of glibc: where it has a wheel ours works, and its
+    wheels for Linux are for glibc 2.27 and later.
     """
     name = sysconfig.get_platform().replace("-", "_").replace(".", "_")
-    return name.replace("linux_", "manylinux_2_17_") if platform.libc_ver()[0] == "glibc" else name
+    return name.replace("linux_", "manylinux_2_27_") if platform.libc_ver()[0] == "glibc" else name
 
 
 def _run(*arguments: str, package: pathlib.Path | None = None) -> None:

@@ -174,9 +174,7 @@ def test_changelog_keeps_its_form():
 
 
 def test_hosted_workflows_run_what_continuous_integration_runs():
-    here = (ROOT / ".ci" / "run").read_text().replace(".venv/bin/", "").replace('"$elsewhere/dist"', "dist")
-    here = here.replace('"$elsewhere/venv/bin/pip" install "$elsewhere"/', "pip install ")
-    here = here.replace('"$elsewhere/venv/bin/graphclust"', "graphclust")
+    here = (ROOT / ".ci" / "run").read_text().replace(".venv/bin/", "").replace('"$elsewhere/release"', "release")
     workflows = [path.read_text() for path in (ROOT / ".github" / "workflows").glob("*.yml")]
     ran = {command for text in workflows for command in re.findall(r"^ +- run: (.+)$", text, re.MULTILINE)}
     assert len(ran) > 8 and [command for command in ran if command not in here] == []

@@ -116,14 +116,18 @@ def test_impossible_rows_are_named(model, rows, error, message):
         model.predict(rows)
 
 
+@pytest.mark.filterwarnings("ignore::graphclust.errors.GraphWarning")
 @pytest.mark.parametrize("named", [False, True])
 def test_a_saved_model_predicts_the_same(tmp_path, named):
-    graph = nx.relabel_nodes(nx.karate_club_graph(), lambda u: f"ñ{u}") if named else nx.karate_club_graph()
+    graph = nx.karate_club_graph()
+    graph.add_node(34)  # with no edge, and in no cluster
+    graph = nx.relabel_nodes(graph, lambda u: f"ñ{u}") if named else graph
     model = cluster_path(graph, [4], rng=0)[4].model()
     file = tmp_path / "model.npz"
     model.save(file)
     loaded = load_model(file)
-    rows = np.random.default_rng(0).random((40, 34)) * (np.random.default_rng(1).random((40, 34)) < 0.1)
+    rows = np.random.default_rng(0).random((40, 35)) * (np.random.default_rng(1).random((40, 35)) < 0.1)
+    assert (loaded.labels == model.labels).all() and loaded.labels[34] == -1
     assert (loaded.predict(rows) == model.predict(rows)).all()
     assert loaded.nodes == model.nodes and loaded.resolution == model.resolution and repr(loaded) == repr(model)
     with pytest.raises(FileExistsError):

@@ -1,0 +1,69 @@
+"""Build what a release publishes, check it, and try it as a user gets it, without extras and outside of this folder.
+
+    python tests/release.py FOLDER            # a source archive, and a wheel for every platform
+    python tests/release.py FOLDER --loops    # a wheel with compiled loops, for this platform and version of Python
+
+Needs `build`, `twine` and `check-wheel-contents`. The files are in FOLDER/dist then. Each is installed into an
+environment of its own, FOLDER/wheel or FOLDER/source, where the demo runs and every public function is called once
+(`public_calls.py`); with loops nothing may be compiled meanwhile. Ends with the exit code of the first failure.
+"""
+
+import argparse
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parents[1]
+OURS = ("GRAPHCLUST_", "NUMBA_", "PYTHONPATH")  # settings of whoever builds, which nobody else has
+FROM_THE_FIRST_CALL = {"GRAPHCLUST_COMPILE": "always", "GRAPHCLUST_NO_COMPILE": "1"}
+
+
+def run(*command: object, more: dict[str, str] | None = None, folder: pathlib.Path = ROOT) -> None:
+    """Run a command, and end with its exit code where that is none of success."""
+    inherited = {name: value for name, value in os.environ.items() if not name.startswith(OURS)}
+    words = [str(word) for word in command]
+    print("$", *words, flush=True)
+    code = subprocess.run(words, cwd=folder, env=inherited | (more or {})).returncode
+    if code:
+        raise SystemExit(code)
+
+
+def build(dist: pathlib.Path, loops: bool) -> None:
+    """The files, with their metadata and contents checked."""
+    settings = {"NUMBA_CPU_NAME": "generic", "GRAPHCLUST_WHEEL_LOOPS": "1"} if loops else {}
+    run(sys.executable, "-m", "build", *(["--wheel"] if loops else []), "--outdir", dist, more=settings)
+    run(sys.executable, "-m", "twine", "check", "--strict", *sorted(dist.iterdir()))
+    run(sys.executable, "-m", "check_wheel_contents", *dist.glob("*.whl"))
+
+
+def try_out(file: pathlib.Path, environment: pathlib.Path, more: dict[str, str]) -> None:
+    """Install a file, and use it without this folder and with a home that is empty."""
+    run(sys.executable, "-m", "venv", environment)
+    scripts = environment / ("Scripts" if sys.platform == "win32" else "bin")
+    run(scripts / "python", "-m", "pip", "install", "--quiet", file)
+    empty = environment / "empty"
+    (empty / "home").mkdir(parents=True)
+    shutil.copy(ROOT / "tests" / "public_calls.py", empty)
+    settings = {"HOME": str(empty / "home"), "USERPROFILE": str(empty / "home")}
+    run(scripts / "graphclust", "demo", more=settings, folder=empty)
+    run(scripts / "python", "public_calls.py", more=settings | more, folder=empty)
+
+
+def main() -> None:
+    """Read the arguments, build, and try."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("folder", type=pathlib.Path)
+    parser.add_argument("--loops", action="store_true", help="compile loops into the wheel, which takes minutes")
+    arguments = parser.parse_args()
+    folder = arguments.folder.resolve()
+    build(folder / "dist", arguments.loops)
+    (wheel,) = (folder / "dist").glob("*.whl")
+    try_out(wheel, folder / "wheel", FROM_THE_FIRST_CALL if arguments.loops else {})
+    for archive in (folder / "dist").glob("*.tar.gz"):
+        try_out(archive, folder / "source", {})
+
+
+if __name__ == "__main__":
+    main()
