@@ -362,17 +362,6 @@ def test_far_clusters_of_every_level_keep_their_ids_and_nodes():
         assert (old_ids[old[far]] == new_ids[new[far]]).all()
 
 
-def test_far_clusters_are_split_where_they_were_though_others_have_more_levels_now():
-    graph = nx.union(nx.ring_of_cliques(4, 8), nx.relabel_nodes(nx.complete_graph(3), lambda u: 100 + u))
-    found = hierarchy(graph, max_size=5, rng=0)
-    new = nx.barabasi_albert_graph(60, 2, seed=0)
-    later = found.update(added=[(100, 200), *((200 + u, 200 + v) for u, v in new.edges)], rng=0)
-    assert [len(levels.levels) for levels in (found, later)] == [2, 3]
-    for old, levels in ((found.levels[0], later.levels[:1]), (found.levels[1], later.levels[1:])):
-        for labels in levels:
-            assert len({*zip(old[:32], labels[:32], strict=True)}) == len({*old[:32]}) == len({*labels[:32]})
-
-
 def test_leaves_of_a_star_come_and_go():
     graph = nx.star_graph(20)
     found = hierarchy(graph, max_size=6, rng=0)

@@ -1,0 +1,32 @@
+"""Updates of models that were taken from a clustering, and of levels of unequal depth."""
+
+import networkx as nx
+import numpy as np
+import pytest
+from cases import for_each
+
+from graphclust import coreset_sc, hierarchy
+
+pytestmark = pytest.mark.filterwarnings("ignore::graphclust.GraphWarning")
+
+
+@for_each("objective", ["modularity", "normalized_cut", "ratio_cut", "constant_potts"])
+def test_a_model_updates_as_its_clustering_whatever_it_was_made_for(objective):
+    for seed in range(4):
+        graph = nx.gnm_random_graph(40, 90, seed=seed)
+        found = coreset_sc(nx.to_scipy_sparse_array(graph), 6, objective=objective, rng=0)
+        pairs = {*map(tuple, np.sort(np.random.default_rng(seed).integers(0, 40, (6, 2))).tolist())}
+        added = sorted((u, v) for u, v in pairs if u != v and not graph.has_edge(u, v))
+        of_model = found.model().update(found.graph, added=added, rng=0)
+        assert (found.update(added=added, rng=0).labels == of_model.labels).all()
+
+
+def test_far_clusters_are_split_where_they_were_though_others_have_more_levels_now():
+    graph = nx.union(nx.ring_of_cliques(4, 8), nx.relabel_nodes(nx.complete_graph(3), lambda u: 100 + u))
+    found = hierarchy(graph, max_size=5, rng=0)
+    new = nx.barabasi_albert_graph(60, 2, seed=0)
+    later = found.update(added=[(100, 200), *((200 + u, 200 + v) for u, v in new.edges)], rng=0)
+    assert [len(levels.levels) for levels in (found, later)] == [2, 3]
+    for old, levels in ((found.levels[0], later.levels[:1]), (found.levels[1], later.levels[1:])):
+        for labels in levels:
+            assert len({*zip(old[:32], labels[:32], strict=True)}) == len({*old[:32]}) == len({*labels[:32]})
