@@ -39,14 +39,15 @@ def build(dist: pathlib.Path, loops: bool) -> None:
 
 
 def try_out(file: pathlib.Path, environment: pathlib.Path, more: dict[str, str]) -> None:
-    """Install a file, and use it without this folder and with a home that is empty."""
+    """Install a file, and use it without this folder and with another home."""
     run(sys.executable, "-m", "venv", environment)
     scripts = environment / ("Scripts" if sys.platform == "win32" else "bin")
     run(scripts / "python", "-m", "pip", "install", "--quiet", file)
-    empty = environment / "empty"
-    (empty / "home").mkdir(parents=True)
+    empty, home = environment / "empty", environment.parent / "home"  # which is empty for the first of the files
+    empty.mkdir()
+    home.mkdir(exist_ok=True)
     shutil.copy(ROOT / "tests" / "public_calls.py", empty)
-    settings = {"HOME": str(empty / "home"), "USERPROFILE": str(empty / "home")}
+    settings = {"HOME": str(home), "USERPROFILE": str(home)}
     run(scripts / "graphclust", "demo", more=settings, folder=empty)
     run(scripts / "python", "public_calls.py", more=settings | more, folder=empty)
 
