@@ -4,8 +4,9 @@ from graphclust.coreset.diagnostics import CoresetQuality as CoresetQuality
 from graphclust.coreset.induced_coreset_graph import coreset_graph as coreset_graph
 from graphclust.coreset.label_extension import ExtendedLabels as ExtendedLabels
 from graphclust.coreset.label_extension import extend_labels as extend_labels
+from graphclust.coreset.options import Coreset as Coreset
 from graphclust.coreset.paper import cluster_coreset as cluster_coreset
-from graphclust.coreset.sampling import Coreset as Coreset
+from graphclust.coreset.sampling import CoresetSample as CoresetSample
 from graphclust.coreset.sampling import construct_coreset as construct_coreset
 from graphclust.coreset.sampling import importance_sample as importance_sample
 from graphclust.coreset.sampling import sampling_probabilities as sampling_probabilities

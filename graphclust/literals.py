@@ -4,7 +4,6 @@ from typing import Literal
 
 PlainObjective = Literal["modularity", "constant_potts"]
 Objective = Literal["modularity", "constant_potts", "normalized_cut", "ratio_cut"]
-ObjectiveOrEdgeCut = Literal["modularity", "constant_potts", "normalized_cut", "ratio_cut", "edge_cut"]
 Method = Literal["auto", "multilevel", "two-step", "paper"]
 Effort = Literal["low", "normal", "high"]
 Small = Literal["unite", "apart"]

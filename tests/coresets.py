@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from graphclust import Coreset
+from graphclust import CoresetSample
 
 
 def some_coreset(kernel, seed, share=0.5):
@@ -10,4 +10,4 @@ def some_coreset(kernel, seed, share=0.5):
     rng = np.random.default_rng(seed)
     points = kernel.points
     nodes = np.sort(rng.choice(points, max(1, int(share * len(points))), replace=False))
-    return Coreset(nodes, kernel.point_weights[nodes] * 10 ** rng.uniform(-1, 1, len(nodes)))
+    return CoresetSample(nodes, kernel.point_weights[nodes] * 10 ** rng.uniform(-1, 1, len(nodes)))

@@ -175,9 +175,8 @@ RINGS = [
     {"datasets.array_cache", "datasets.resolve", "datasets.snap", "datasets.suitesparse", "io.graph_input", "io.load",
      "io.store.store"},
     {"engine.agglomeration", "engine.resolution"},
-    {"results.clustering", "partition.communities", "results.confidence", "results.from_labels",
+    {"results.clustering", "results.confidence", "results.from_labels",
      "results.model_files", "results.prediction", "updates.clustering_update"},
-    {"profile.path", "profile.path_builder", "profile.select_k"},
     {"partition.hierarchy", "updates.hierarchy_update", "results.hierarchy"},
 ]  # fmt: skip
 

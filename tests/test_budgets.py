@@ -10,7 +10,7 @@ import pytest
 from cases import for_each
 
 import graphclust
-from graphclust import Interrupted, Progress
+from graphclust import Coreset, Interrupted, Progress
 from graphclust.results.clustering import Clustering
 
 PLANTED = graphclust.planted_partition(20, 200, 12, 2, rng=518).graph
@@ -134,9 +134,11 @@ def test_the_published_method_has_nothing_to_carry():
     """What it clusters on the way is the coreset."""
     small = graphclust.planted_partition(4, 50, 10, 2, rng=0).graph
     counter = InterruptAt(0)
-    graphclust.coreset_sc(small, 4, method="paper", coreset_size=100, rng=0, progress=counter)
+    graphclust.coreset_sc(small, 4, method="paper", coreset=graphclust.Coreset(size=100), rng=0, progress=counter)
     with pytest.raises(KeyboardInterrupt) as stop:
-        graphclust.coreset_sc(small, 4, method="paper", coreset_size=100, rng=0, progress=InterruptAt(counter.steps))
+        graphclust.coreset_sc(
+            small, 4, method="paper", coreset=graphclust.Coreset(size=100), rng=0, progress=InterruptAt(counter.steps)
+        )
     assert not isinstance(stop.value, Interrupted)
 
 
@@ -182,7 +184,7 @@ class TimeIsUpAt(Progress):
     [
         pytest.param({"method": "multilevel"}, marks=pytest.mark.slow),
         pytest.param({"method": "two-step"}, marks=pytest.mark.slow),
-        pytest.param({"sampling": "parallel"}, marks=pytest.mark.slow),
+        pytest.param({"coreset": Coreset(sampling="parallel")}, marks=pytest.mark.slow),
     ],
     ids=str,
 )
@@ -213,7 +215,9 @@ def test_little_is_read_after_time_is_up(objective):
 
 @pytest.mark.parametrize("objective", ["modularity", "normalized_cut"])
 @pytest.mark.parametrize(
-    "way", [{"method": "two-step"}, pytest.param({"sampling": "parallel"}, marks=pytest.mark.slow)], ids=str
+    "way",
+    [{"method": "two-step"}, pytest.param({"coreset": Coreset(sampling="parallel")}, marks=pytest.mark.slow)],
+    ids=str,
 )
 def test_more_time_is_never_worse_and_is_used_while_it_gains(way, objective):
     """Half of the links leave a block: one coreset does not show the blocks well, and more of them do."""

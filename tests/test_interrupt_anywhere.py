@@ -71,9 +71,11 @@ WORK = {
     "coreset_sc, high": lambda: gc.coreset_sc(planted(60).graph, 60, method="two-step", effort="high", rng=1),
     "coreset_sc, multilevel": lambda: gc.coreset_sc(planted(100).graph, 100, method="multilevel", rng=1),
     "coreset_sc, cut": lambda: gc.coreset_sc(planted(100).graph, 100, objective="normalized_cut", rng=1),
-    "coreset_sc, parallel": lambda: gc.coreset_sc(planted().graph, 300, sampling="parallel", rng=1),
+    "coreset_sc, parallel": lambda: gc.coreset_sc(planted().graph, 300, coreset=gc.Coreset(sampling="parallel"), rng=1),
     "coreset_sc, paper": lambda: gc.coreset_sc(planted().graph, 300, method="paper", rng=1),
-    "coreset_sc, paper by eigsh": lambda: gc.coreset_sc(planted().graph, 60, method="paper", embedding="eigsh", rng=1),
+    "coreset_sc, paper by eigsh": lambda: gc.coreset_sc(
+        planted().graph, 60, method="paper", coreset=gc.Coreset(embedding="eigsh"), rng=1
+    ),
     "coreset_sc without k": lambda: gc.coreset_sc(planted(20).graph, rng=1),
     "cluster_path": lambda: gc.cluster_path(planted(100).graph, range(1, 101), rng=1),
     "ClusterPath.suggest": lambda: path().suggest(),

@@ -9,6 +9,7 @@ from cases import for_each
 
 import graphclust
 from graphclust import (
+    Coreset,
     cluster_path,
     coreset_sc,
     fast_spectral_clustering,
@@ -23,7 +24,7 @@ from graphclust.faces.cli.main import main
 GRAPH = nx.connected_watts_strogatz_graph(60, 4, 0.3, seed=3)
 WAYS = {
     "coreset_sc": lambda G, rng: coreset_sc(G, 4, rng=rng),
-    "paper": lambda G, rng: coreset_sc(G, 4, method="paper", coreset_size=30, rng=rng),
+    "paper": lambda G, rng: coreset_sc(G, 4, method="paper", coreset=Coreset(size=30), rng=rng),
     "k unknown": lambda G, rng: coreset_sc(G, rng=rng),
     "spectral": lambda G, rng: spectral_clustering(G, 4, rng=rng),
     "fast spectral": lambda G, rng: fast_spectral_clustering(G, 2, rng=rng),

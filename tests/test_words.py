@@ -9,7 +9,6 @@ from graphclust.partition.options import METHODS
 
 
 def test_types_of_words_are_those_of_the_tables():
-    assert set(get_args(words.ObjectiveOrEdgeCut)) == set(DEFINITIONS)
     assert set(get_args(words.Objective)) == set(OBJECTIVES)
     assert set(get_args(words.PlainObjective)) == {name for name in OBJECTIVES if not DEFINITIONS[name].is_ratio}
     assert set(get_args(words.Method)) == set(METHODS)

@@ -22,7 +22,7 @@ OF_A_KERNEL = {
 }
 OF_ITS_PARTS = {
     "seeds": (lambda other: gc.sampling_probabilities(KERNEL, other), "Seeds: d2_seeding"),
-    "coreset": (lambda other: gc.extend_labels(KERNEL, other, [0]), "Coreset: construct_coreset"),
+    "coreset": (lambda other: gc.extend_labels(KERNEL, other, [0]), "CoresetSample: construct_coreset"),
     "clustering": (gc.certainty, "Clustering: coreset_sc"),
     "clustering by the paper": (gc.coreset_quality, r"Clustering: coreset_sc\(G, k, method=.paper.\)"),
 }
@@ -49,4 +49,4 @@ def test_a_coreset_graph_is_a_matrix():
         with pytest.raises(TypeError, match=r"induced is a .*, expected a matrix: coreset_graph\(kernel, coreset\)"):
             gc.cluster_coreset(other, 2, np.ones(3))
     with pytest.raises(gc.GraphValidationError, match="induced has shape None"):
-        gc.extend_labels(KERNEL, gc.Coreset(np.array([1, 6]), np.ones(2)), [0, 1], induced="x")
+        gc.extend_labels(KERNEL, gc.CoresetSample(np.array([1, 6]), np.ones(2)), [0, 1], induced="x")

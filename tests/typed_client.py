@@ -74,7 +74,7 @@ def graphs(matrix: Real, path: Path) -> gc.Graph:
 
 def clusterings(graph: gc.Graph, path: Path) -> gc.Clustering:
     found = assert_type(gc.coreset_sc(graph, 3, rng=np.random.default_rng(0), progress=listener), gc.Clustering)
-    gc.coreset_sc(graph, 3, method="two-step", oversampling=2.5, rounds=None, progress=gc.Progress(listener))
+    gc.coreset_sc(graph, 3, method="two-step", coreset=gc.Coreset(oversampling=2.5), progress=gc.Progress(listener))
     with gc.limit_threads(1):
         gc.coreset_sc(graph, 3)
     assert_type(gc.spectral_clustering(graph, 3), gc.Clustering)
@@ -171,8 +171,8 @@ def coresets(graph: gc.Graph) -> None:
     kernel = assert_type(gc.NormalizedCutKernel.of(graph, "implied", 0.5, weight=None), gc.NormalizedCutKernel)
     seeds = assert_type(gc.d2_seeding(kernel, 6, rng=0), gc.Seeds)
     gc.sampling_probabilities(kernel, seeds)
-    coreset = assert_type(gc.importance_sample(kernel, seeds, 20, rng=0), gc.Coreset)
-    assert_type(gc.construct_coreset(kernel, 3, 20), gc.Coreset)
+    coreset = assert_type(gc.importance_sample(kernel, seeds, 20, rng=0), gc.CoresetSample)
+    assert_type(gc.construct_coreset(kernel, 3, 20), gc.CoresetSample)
     induced = gc.coreset_graph(kernel, coreset)
     labels = gc.cluster_coreset(induced, 3, coreset.weights)
     assert_type(gc.extend_labels(kernel, coreset, labels), gc.ExtendedLabels)

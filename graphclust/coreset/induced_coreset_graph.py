@@ -6,13 +6,13 @@ Jourdan et al. (2025), Algorithm 3, line 4. Only the rows of coreset nodes are r
 import numpy as np
 from scipy import sparse
 
-from graphclust.coreset.sampling import Coreset, check_coreset
+from graphclust.coreset.sampling import CoresetSample, check_coreset
 from graphclust.objective.kernel import NormalizedCutKernel
 
 __all__ = ["coreset_graph"]
 
 
-def coreset_graph(kernel: NormalizedCutKernel, coreset: Coreset) -> sparse.csr_array:
+def coreset_graph(kernel: NormalizedCutKernel, coreset: CoresetSample) -> sparse.csr_array:
     """Adjacency w'_x K_xy w'_y between the coreset nodes, diagonal included; shape (m, m), exactly symmetric.
 
     With the whole graph as coreset, weights D and shift 0 this is the adjacency matrix with its (implied) loops.
@@ -23,7 +23,7 @@ def coreset_graph(kernel: NormalizedCutKernel, coreset: Coreset) -> sparse.csr_a
 
     >>> import numpy as np
     >>> kernel = NormalizedCutKernel.of(np.array([[1, 1, 0], [1, 1, 1], [0, 1, 1]]), loops="given")
-    >>> coreset_graph(kernel, Coreset(np.arange(3), kernel.degrees)).toarray()
+    >>> coreset_graph(kernel, CoresetSample(np.arange(3), kernel.degrees)).toarray()
     array([[1., 1., 0.],
            [1., 1., 1.],
            [0., 1., 1.]])

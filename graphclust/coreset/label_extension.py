@@ -18,7 +18,7 @@ from graphclust.compiled.graphs.row_subset import ChosenRows
 from graphclust.compiled.runtime.blocks import row_blocks, run_in_blocks
 from graphclust.coreset.induced_coreset_graph import coreset_graph
 from graphclust.coreset.row_subset import KernelSource, kernel_among, kernel_towards_block
-from graphclust.coreset.sampling import Coreset, check_coreset
+from graphclust.coreset.sampling import CoresetSample, check_coreset
 from graphclust.errors import GraphValidationError
 from graphclust.objective.kernel import NormalizedCutKernel
 
@@ -44,7 +44,7 @@ class ExtendedLabels(NamedTuple):
 
 def extend_labels(
     kernel: NormalizedCutKernel,
-    coreset: Coreset,
+    coreset: CoresetSample,
     coreset_labels: np.ndarray,
     *,
     induced: sparse.csr_array | None = None,
@@ -65,7 +65,7 @@ def extend_labels(
 
     >>> import networkx as nx
     >>> kernel = NormalizedCutKernel.of(nx.barbell_graph(4, 0))
-    >>> extend_labels(kernel, Coreset(np.array([1, 6]), np.array([13.0, 13.0])), np.array([0, 1])).labels
+    >>> extend_labels(kernel, CoresetSample(np.array([1, 6]), np.array([13.0, 13.0])), np.array([0, 1])).labels
     array([0, 0, 0, 0, 1, 1, 1, 1])
     """
     check_coreset(kernel, coreset)
@@ -110,7 +110,7 @@ def centroids_of_rows(
     source: KernelSource, rows: ChosenRows, weights: np.ndarray, places: np.ndarray, labels: np.ndarray
 ) -> Centroids:
     """`centroids_of` from the rows of the coreset nodes alone; labels : of the coreset nodes in these places."""
-    induced = coreset_graph(kernel_among(rows, weights), Coreset(places, weights[places]))
+    induced = coreset_graph(kernel_among(rows, weights), CoresetSample(places, weights[places]))
     centroids = centroids_of(weights[places], labels, induced)
     return centroids._replace(members=places[centroids.members])
 

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from graphclust.compiled.graphs.objective import ClusterSums
-from graphclust.coreset.sampling import Coreset
+from graphclust.coreset.sampling import CoresetSample
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,7 +40,7 @@ class Outcome:
     """
 
     labels: np.ndarray
-    coreset: Coreset | None = None
+    coreset: CoresetSample | None = None
     coreset_labels: np.ndarray | None = None
     undecided: np.ndarray | None = None
     entries_read: dict[str, int] = field(default_factory=dict)

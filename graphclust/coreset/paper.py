@@ -17,6 +17,7 @@ from scipy import sparse
 from graphclust.checks import K_OF_GRAPH, Seed, as_choice, as_generator, as_weights, as_whole_number
 from graphclust.coreset.induced_coreset_graph import coreset_graph
 from graphclust.coreset.label_extension import extend_labels
+from graphclust.coreset.options import DEGREES, EMBEDDINGS, Coreset
 from graphclust.coreset.outcome import Outcome
 from graphclust.coreset.sampling import construct_coreset
 from graphclust.errors import ConvergenceWarning, GraphWarning, warn_caller
@@ -26,8 +27,6 @@ from graphclust.progress import Progress, ProgressLike, as_progress
 
 __all__ = ["cluster_coreset"]
 
-EMBEDDINGS = ("auto", "eigsh", "power")
-DEGREES = ("row_sums", "weights")
 N_INIT = 10  # as of scikit-learn's SpectralClustering; the points are those of the coreset, so a run is quick
 FEW_CLUSTERS = 64  # up to here exact eigenvectors are cheap
 # On graphs whose planted or annotated clusters are found, all nodes are decided and coreset nodes have 5 coreset
@@ -44,17 +43,22 @@ def partition_by_paper(
     kernel: NormalizedCutKernel,
     k: int,
     size: int,
-    options: dict[str, Any],
+    how: Coreset,
     rng: np.random.Generator,
     progress: Progress,
 ) -> Outcome:
-    """Algorithm 3 of the paper on a kernel; after the gate only rows of sampled nodes are read."""
-    sampling = {name: options[name] for name in ("oversampling", "sampling", "second_term", "rounds")}
-    coreset = construct_coreset(kernel, k, size, **sampling, rng=rng, progress=progress)
+    """Algorithm 3 of the paper on a kernel; after the gate only rows of sampled nodes are read.
+
+    how : all but its size, loops and shift, which `size` and the kernel stand for.
+    """
+    coreset = construct_coreset(
+        kernel, k, size, oversampling=how.oversampling, sampling=how.sampling, second_term=how.second_term,
+        rounds=how.rounds, rng=rng, progress=progress,
+    )  # fmt: skip
     with progress.stage("coreset graph"):
         induced = coreset_graph(kernel, coreset)
     coreset_labels, empty = _labels_and_empty_share(
-        induced, k, coreset.weights, options["embedding"], options["degrees"], rng, progress
+        induced, k, coreset.weights, how.embedding, how.degrees, rng, progress
     )
     with progress.stage("labeling"):
         labels, undecided, labeling_reads = extend_labels(kernel, coreset, coreset_labels, induced=induced)
@@ -68,7 +72,7 @@ def partition_by_paper(
     remarks: tuple[str, ...] = ()
     if doubts:
         remarks = (
-            f"{' and '.join(doubts)}: such a coreset says little about the clusters; a larger coreset_size would help, "
+            f"{' and '.join(doubts)}: such a coreset says little about the clusters; a larger coreset would help, "
             'or method="auto"',
         )
         warn_caller(remarks[0], GraphWarning)
@@ -109,9 +113,9 @@ def cluster_coreset(
     Source: Jourdan et al. 2025, Algorithm 3, line 5.
 
     >>> import networkx as nx
-    >>> from graphclust.coreset.sampling import Coreset
+    >>> from graphclust.coreset.sampling import CoresetSample
     >>> kernel = NormalizedCutKernel.of(nx.barbell_graph(4, 0))
-    >>> whole = Coreset(np.arange(8), kernel.degrees)
+    >>> whole = CoresetSample(np.arange(8), kernel.degrees)
     >>> len(set(cluster_coreset(coreset_graph(kernel, whole), 2, whole.weights, rng=0)[:4]))
     1
     """

@@ -52,7 +52,7 @@ class SeedSums(NamedTuple):
 
 
 class SampledCoreset(NamedTuple):
-    """Nodes and weights of a coreset, a pair of arrays, by block and joined, and the account of `Coreset`."""
+    """Nodes and weights of a coreset, a pair of arrays, by block and joined, and the account of `CoresetSample`."""
 
     parts: ByBlock
     joined: Whole

@@ -28,14 +28,14 @@ from graphclust.graph.executor import InProcess
 from graphclust.objective.kernel import NormalizedCutKernel, check_kernel
 from graphclust.progress import Progress, ProgressLike, as_progress
 
-__all__ = ["Coreset", "construct_coreset", "importance_sample", "sampling_probabilities"]
+__all__ = ["CoresetSample", "construct_coreset", "importance_sample", "sampling_probabilities"]
 
 SAMPLINGS = (*METHODS, "parallel", "uniform")
 SECOND_TERMS = ("seed_weight", "voronoi")
 
 
 @dataclass(frozen=True, eq=False)
-class Coreset:
+class CoresetSample:
     """Weighted nodes that stand for the whole graph.
 
     nodes : int64, shape (m,), increasing, each once.
@@ -50,13 +50,13 @@ class Coreset:
     entries_read: int = 0
 
     def __repr__(self) -> str:
-        return f"Coreset(nodes={len(self.nodes)}, weight={self.weights.sum():.6g}, n_clipped={self.n_clipped})"
+        return f"CoresetSample(nodes={len(self.nodes)}, weight={self.weights.sum():.6g}, n_clipped={self.n_clipped})"
 
 
-def check_coreset(kernel: NormalizedCutKernel, coreset: Coreset) -> None:
+def check_coreset(kernel: NormalizedCutKernel, coreset: CoresetSample) -> None:
     """Refuse nodes that are not increasing points of the graph, and weights that are not finite numbers >= 0."""
     check_kernel(kernel)
-    check_type(coreset, Coreset, "coreset", "construct_coreset(kernel, ...) draws one")
+    check_type(coreset, CoresetSample, "coreset", "construct_coreset(kernel, ...) draws one")
     nodes, weights = as_array(coreset.nodes, "coreset.nodes"), as_array(coreset.weights, "coreset.weights")
     if nodes.dtype.kind not in "iu" or nodes.ndim != 1 or weights.shape != nodes.shape:
         raise GraphValidationError(
@@ -116,7 +116,7 @@ def sampling_probabilities(
 
 def importance_sample(
     kernel: NormalizedCutKernel, seeds: Seeds, size: int, *, second_term: str = "seed_weight", rng: Seed = None
-) -> Coreset:
+) -> CoresetSample:
     """Draw `size` nodes independently, with repetition; a node drawn c times gets weight c w_x / (p_x size).
 
     The cost of any set of centers on the coreset is then an unbiased estimate of its cost on the graph.
@@ -140,7 +140,7 @@ def importance_sample(
     drawn = np.searchsorted(cumulative, rng.random(size) * cumulative[-1], side="right")
     last = np.searchsorted(cumulative, cumulative[-1])  # the last node that can be drawn, should a product round up
     nodes, counts = np.unique(np.minimum(drawn, last), return_counts=True)
-    return Coreset(nodes, counts * kernel.point_weights[nodes] / (probabilities[nodes] * size))
+    return CoresetSample(nodes, counts * kernel.point_weights[nodes] / (probabilities[nodes] * size))
 
 
 def construct_coreset(
@@ -154,7 +154,7 @@ def construct_coreset(
     rounds: int = 1,
     rng: Seed = None,
     progress: ProgressLike = None,
-) -> Coreset:
+) -> CoresetSample:
     """A coreset for k clusters: D²-sampling of ceil(oversampling k) seeds, then importance sampling.
 
     size : draws of the last round. When there are no more points than that, all of them are the coreset, exactly.
@@ -188,7 +188,7 @@ def construct_coreset(
     rng, progress = as_generator(rng), as_progress(progress)
 
     n_points = int(np.count_nonzero(kernel.point_weights > 0))
-    coreset: Coreset | None = None  # all points
+    coreset: CoresetSample | None = None  # all points
     n_clipped = entries_read = 0
     for round_size in _round_sizes(n_points, size, rounds):
         if (n_points if coreset is None else len(coreset.nodes)) <= round_size:
@@ -207,28 +207,28 @@ def construct_coreset(
                 sample = importance_sample(inner, seeds, round_size, second_term=second_term, rng=rng)
             n_clipped += seeds.n_clipped
             entries_read += seeds.entries_read
-        coreset = sample if coreset is None else Coreset(coreset.nodes[sample.nodes], sample.weights)
+        coreset = sample if coreset is None else CoresetSample(coreset.nodes[sample.nodes], sample.weights)
     if coreset is None:
         points = kernel.points
-        coreset = Coreset(points, kernel.point_weights[points])
+        coreset = CoresetSample(points, kernel.point_weights[points])
     return replace(coreset, n_clipped=n_clipped, entries_read=entries_read)
 
 
-def _uniform_sample(kernel: NormalizedCutKernel, size: int, rng: np.random.Generator) -> Coreset:
+def _uniform_sample(kernel: NormalizedCutKernel, size: int, rng: np.random.Generator) -> CoresetSample:
     """Draw points with equal probabilities; a point drawn c times weighs c w_x n / size: costs are unbiased."""
     points = kernel.points
     nodes, counts = np.unique(points[rng.integers(len(points), size=size)], return_counts=True)
-    return Coreset(nodes, counts * kernel.point_weights[nodes] * (len(points) / size))
+    return CoresetSample(nodes, counts * kernel.point_weights[nodes] * (len(points) / size))
 
 
 def _sample_by_blocks(
     kernel: NormalizedCutKernel, n_seeds: int, size: int, second_term: str, rng: np.random.Generator, progress: Progress
-) -> Coreset:
+) -> CoresetSample:
     """Seeds in rounds and importance sampling, in the blocks of this graph."""
     engine = InProcess(kernel, coarse_blocks(kernel.graph.indptr))
     sample = sample_by_blocks(engine, n_seeds, size, second_term, int(rng.integers(2**63)), progress)
     nodes, weights = engine.fetch(sample.joined)
-    return Coreset(nodes, weights, sample.n_clipped, sample.entries_read)
+    return CoresetSample(nodes, weights, sample.n_clipped, sample.entries_read)
 
 
 def _round_sizes(n_points: int, size: int, rounds: int) -> list[int]:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from functools import partial
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 
@@ -12,6 +13,7 @@ from graphclust.checks import Seed, as_number, as_seeded, as_whole_number
 from graphclust.compiled.graphs.levels import Partition
 from graphclust.compiled.graphs.objective import ClusterSums
 from graphclust.compiled.runtime.blocks import coarse_blocks
+from graphclust.coreset.options import Coreset
 from graphclust.distributed.engine import DaskEngine, Origin, check_client, count_workers, look_at_workers, versions
 from graphclust.distributed.extra import import_extra
 from graphclust.engine.resolution import remarks_on
@@ -20,11 +22,10 @@ from graphclust.graph.executor import Engine
 from graphclust.graph.node_order import listing_order
 from graphclust.io.store.store import StoredGraph, open_store
 from graphclust.io.temporaries import temporary_file
-from graphclust.literals import Objective
-from graphclust.objective.objective import as_aim
+from graphclust.literals import Components, Effort, Objective
 from graphclust.partition.components import nodes_to_partition
-from graphclust.partition.coreset_sc import partition_by_blocks
-from graphclust.partition.options import check_options, settings, settings_of_method
+from graphclust.partition.methods import by_blocks
+from graphclust.partition.options import as_options, naming_new_arguments
 from graphclust.profile.unknown_k import choose_k
 from graphclust.progress import ProgressLike, as_progress
 from graphclust.results.clustering import Clustering, CoresetClustering
@@ -35,17 +36,17 @@ from graphclust.two_step.executors import bring_labels
 PARTITIONS_PER_THREAD = 2
 
 
+@naming_new_arguments
 def coreset_sc(
     store: str | os.PathLike[str] | StoredGraph,
     k: int | None = None,
     *,
     client: Any,
-    objective: str | None = None,
+    objective: Objective | None = None,
     resolution: float | str | None = None,
-    effort: str | None = None,
-    components: str | None = None,
-    coreset_size: int | None = None,
-    oversampling: float | None = None,
+    effort: Effort | None = None,
+    components: Components | None = None,
+    coreset: Coreset | None = None,
     n_partitions: int | None = None,
     labels_path: str | os.PathLike[str] | None = None,
     patience: float = 60.0,
@@ -65,7 +66,7 @@ def coreset_sc(
         are mapped from it then. It has to lie where all workers and the client see it.
     patience : seconds to wait while the cluster has no running worker, before that is an error.
     The rest is as in `coreset_sc`, and so are the labels: bit for bit those of `coreset_sc(graph, k,
-    method="two-step", sampling="parallel", ...)` in one process, also if workers die on the way.
+    coreset=Coreset(sampling="parallel"), ...)` in one process, also if workers die on the way.
 
     Raises ImportError without the extra "dask", ParameterError for a client that is closed, GraphFormatError for a path
     that a worker cannot open, GraphClustError for workers with other versions, a partition that kills every worker, and
@@ -76,39 +77,38 @@ def coreset_sc(
     import_extra("distributed")
     check_client(client)
     (rng, seed), progress = as_seeded(rng), as_progress(progress)
-    k_given = None if k is None else as_whole_number(k, "k", at_least=1)
+    k = None if k is None else as_whole_number(k, "k", at_least=1)
     patience = as_number(patience, "patience", above=0.0)
-    given = check_options(
-        k_given or 1, objective=objective, resolution=resolution, effort=effort, components=components,
-        coreset_size=coreset_size, oversampling=oversampling, sampling="parallel",
-    )  # fmt: skip
-    options = {"method": "two-step", **settings("two-step", given)}
-    aim = as_aim(options["objective"], given.get("resolution"))
+    coreset = Coreset() if coreset is None else coreset
+    coreset = replace(coreset, sampling="parallel")
+    options = as_options("two-step", objective, resolution, effort, components, coreset)
     if n_partitions is not None:
         n_partitions = as_whole_number(n_partitions, "n_partitions", at_least=1)
     graph = store if isinstance(store, StoredGraph) else open_store(store, verify="fast")
     assert isinstance(graph, StoredGraph)
-    graph_to_cluster(graph, k_given or 1, "weight", None, progress)
+    graph_to_cluster(graph, k or 1, "weight", None, progress)
     origin = Origin(graph.path, graph.key, versions())
     with progress.stage("workers"):
         if not count_workers(client):
             wait_for_client(client, patience)
         look_at_workers(client, origin, patience)
-    remarks = list(graph.remarks)
-    k = choose_k(graph, cast(Objective, aim.name), given, remarks, progress) if k_given is None else k_given
+    k, *reasons = choose_k(graph, options.aim.name, options.components, progress) if k is None else (k,)
+    options = options.with_draws(k, graph.n_nodes)
     with progress.stage("components"):
-        searched = nodes_to_partition(graph, k, options["components"], remarks, progress)
-    if not np.array_equal(searched, ~graph.isolated):
-        origin = origin._replace(part=(k, options["components"]))
+        searched = nodes_to_partition(graph, k, options.components, progress)
+    if not np.array_equal(searched.nodes, ~graph.isolated):
+        origin = origin._replace(part=(k, options.components))
     n_threads = sum(client.nthreads().values())
     n_partitions = n_partitions or PARTITIONS_PER_THREAD * max(n_threads, 1)
     engine = DaskEngine(client, origin, coarse_blocks(graph.indptr), n_partitions, patience)
     collect = bring_labels if labels_path is None else partial(write_labels, path=os.path.abspath(labels_path), k=k)
-    plan, outcome = partition_by_blocks(engine, graph.n_entries, k, aim, options, rng, progress, collect)
+    plan, outcome, drawn = by_blocks(
+        engine, graph.n_entries, k, options.aim, options.components, options.coreset, rng, progress, collect
+    )
     assert outcome.coreset is not None
-    remarks += outcome.remarks
-    if k_given is None:  # why k was taken is said already
-        remarks = [remark for remark in remarks if remark not in remarks_on(plan)]
+    remarks = (*searched.remarks_after((*graph.remarks, *reasons)), *outcome.remarks)
+    if reasons:  # why k was taken is said already
+        remarks = tuple(remark for remark in remarks if remark not in remarks_on(plan))
     return clustering_of(
         graph,
         k,
@@ -117,10 +117,10 @@ def coreset_sc(
         progress,
         CoresetClustering(outcome.coreset.nodes, outcome.coreset.weights, np.asarray(outcome.coreset_labels)),
         listing_order(graph),
-        objective=options["objective"],
+        objective=options.aim.name,
         resolution=plan.resolution,
         decided=outcome.decided,
-        parameters=settings_of_method(options),
+        parameters=replace(options, coreset=drawn).record,
         seed=seed,
         sums=outcome.sums,
     )

@@ -151,7 +151,7 @@ def source_at(origin: Origin | None) -> GraphSource | None:
         if place not in _opened:
             graph: Graph = _open_checked_store(origin)
             if origin.part is not None:
-                graph = mask_nodes(graph, nodes_to_partition(graph, *origin.part, [], Progress()))
+                graph = mask_nodes(graph, nodes_to_partition(graph, *origin.part, Progress()).nodes)
             source = GraphSource(graph)
             while len(_opened) >= MOST_OPEN:
                 del _opened[next(iter(_opened))]

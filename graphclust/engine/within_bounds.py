@@ -16,32 +16,27 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
-from graphclust.checks import Seed
 from graphclust.compiled.graphs.levels import Goal, Level, Partition, Terms
 from graphclust.compiled.graphs.objective import PLAIN, Objective
 from graphclust.compiled.graphs.v_cycle import rows_within
-from graphclust.coreset.outcome import Outcome
-from graphclust.engine import balanced, sequential_contraction
+from graphclust.engine import balanced
 from graphclust.engine.agglomeration import NO_GAINS, agglomerate
 from graphclust.engine.balanced import LITTER, PATIENCE, balance, is_within, select
 from graphclust.engine.bounds import (
     NO_ROOM,
     Bounds,
-    as_bounds_of_k,
     describe_sure_bounds,
     pack,
-    refuse_small_components,
 )
 from graphclust.engine.connected_balance import balance_connected, grow_connected
 from graphclust.engine.connectivity import connect, connect_once, join_homes
 from graphclust.engine.contraction import Contraction, contract
 from graphclust.engine.engine import (
     BUDGET,
-    EFFORTS,
     FIRST,
     LARGEST_SHARE,
     SPARE_ENTRIES,
@@ -55,7 +50,6 @@ from graphclust.engine.levels import (
     Run,
     n_entries,
     read_only_level,
-    run_on,
     value,
     with_sizes_as_masses,
     with_sums,
@@ -64,10 +58,7 @@ from graphclust.engine.local_moving import find_regions, refine
 from graphclust.engine.overlay import overlay, split_disconnected
 from graphclust.engine.resolution import Plan
 from graphclust.errors import ParameterError
-from graphclust.graph.container import Graph
-from graphclust.objective.objective import Aim, weigh
-from graphclust.partition.components import labels_of_all_nodes, nodes_to_partition
-from graphclust.progress import Progress
+from graphclust.objective.objective import Aim
 
 REGION_SHARE = 0.15  # of the upper bound: larger regions would not fill clusters evenly
 TIGHT = 1.5  # times the mean: if the upper bound is lower, equal parts are a parent too
@@ -379,33 +370,3 @@ def _improve(level: Level, best: Candidate, plan: Plan, run: Run) -> Partition:
             if made.n_parts <= best.n_parts and made.value > best.value:
                 best = made
     return best.found
-
-
-def clusters_within(
-    graph: Graph, k: int, aim: Aim, options: dict[str, Any], size: np.ndarray, remarks: list[str], rng: Seed,
-    progress: Progress,
-) -> tuple[Plan, Outcome]:  # fmt: skip
-    """`partition_within` on the nodes with edges, in the components that take part.
-
-    size : of each node, float64 (n_nodes,). options : as `options.settings` gives them. Remarks name what is left out,
-    and whether clusters are disconnected.
-    """
-    with progress.stage("components"):
-        searched = nodes_to_partition(graph, k, options["components"], remarks, progress)
-    part = graph if searched.all() else graph.subgraph(np.flatnonzero(searched))
-    size, k = size[searched], min(k, part.n_nodes)
-    n_aside = int(np.count_nonzero(~graph.isolated)) - part.n_nodes
-    bounds = as_bounds_of_k(size, k, options["min_size"], options["max_size"], options["max_imbalance"], n_aside)
-    if bounds.least > 0.0 and options["components"] != "all":
-        refuse_small_components(part, size, options["min_size"])
-    in_time = progress.time_budget is None
-    effort = EFFORTS[options["effort"] if in_time else "normal"]
-    n_children = CHILDREN[options["effort"]] if in_time else np.inf
-    run = run_on(weigh(part, aim.name), rng, progress, size)
-    progress.watch(part)
-    with progress.stage("partition"), progress.within(lambda labels: labels_of_all_nodes(searched, labels)):
-        found, plan = partition_within(run.finest, k, aim, bounds, effort, n_children, run)
-        remarks += remark_on_parts(found, run)
-    estimated = sequential_contraction.is_estimate(part.n_entries, part.n_nodes)
-    said = (sequential_contraction.ESTIMATED,) if estimated else ()
-    return plan, Outcome(labels_of_all_nodes(searched, found.labels.astype(np.int64)), remarks=said)

@@ -16,6 +16,7 @@ from sklearn.metrics.pairwise import PAIRWISE_KERNEL_FUNCTIONS, rbf_kernel
 from sklearn.utils.validation import check_is_fitted, check_non_negative, validate_data
 
 from graphclust.checks import as_array, as_choice, as_whole_number
+from graphclust.coreset.options import Coreset
 from graphclust.estimators.affinities import graph_by_distance, graph_by_kernel, graph_of_affinities
 from graphclust.estimators.arguments import as_n_clusters, as_rng, check_sparse
 from graphclust.graph.container import Graph
@@ -237,9 +238,9 @@ class CoresetSpectralClustering(NeighborGraphModel):
     metric, neighbors_method : of the nearest neighbors, the `metric` and `method` of `graphclust.knn_graph`. "auto" is
         exact up to 2^36 multiplications, such as 33,000 points of 64 features, and approximate beyond where Faiss is
         there, the points are dense and the metric is "euclidean" or "cosine".
-    method, objective, resolution, effort, components, coreset_size : see `graphclust.coreset_sc`. By default the
+    method, objective, resolution, effort, components, coreset : see `graphclust.coreset_sc`. By default the
         clusters are those that people recognize; objective="normalized_cut" is what spectral clustering is for.
-    min_size, max_size, max_imbalance : bounds on the points of a cluster, see there.
+    min_size, max_size : bounds on the points of a cluster, see there.
 
     Fitted: labels_ (n_samples,), -1 for points without neighbors and those put aside, see `components` there;
     affinity_matrix_, the graph as CSR; clustering_, a `graphclust.Clustering`; n_features_in_. The points that were
@@ -268,10 +269,9 @@ class CoresetSpectralClustering(NeighborGraphModel):
     resolution: float | str | None = None
     effort: str | None = None
     components: str | None = None
-    coreset_size: float | None = None
+    coreset: Coreset | None = None
     min_size: float | None = None
     max_size: float | None = None
-    max_imbalance: float | None = None
     random_state: Any = None
 
     def fit(self, X: Any, y: Any = None) -> CoresetSpectralClustering:
@@ -281,6 +281,5 @@ class CoresetSpectralClustering(NeighborGraphModel):
 
     def _cluster(self, graph: Graph, rng: np.random.Generator) -> Clustering:
         k = None if self.n_clusters is None else as_n_clusters(self.n_clusters, graph.n_nodes)
-        names = ["method", "objective", "resolution", "effort", "components", "coreset_size"]
-        names += ["min_size", "max_size", "max_imbalance"]
+        names = ["method", "objective", "resolution", "effort", "components", "coreset", "min_size", "max_size"]
         return coreset_sc(graph, k, rng=rng, **{name: getattr(self, name) for name in names})

@@ -141,8 +141,11 @@ _ON_GRAPHS: list[Callable[[gc.Graph], object]] = [
         for method in ("multilevel", "two-step")
         for objective in _OBJECTIVES
     ),
-    *(partial(gc.coreset_sc, k=K, method="paper", embedding=embedding, rng=0) for embedding in EMBEDDINGS),
-    partial(gc.coreset_sc, k=K, method="two-step", sampling="parallel", rng=0),
+    *(
+        partial(gc.coreset_sc, k=K, method="paper", coreset=gc.Coreset(embedding=embedding), rng=0)
+        for embedding in EMBEDDINGS
+    ),
+    partial(gc.coreset_sc, k=K, method="two-step", coreset=gc.Coreset(sampling="parallel"), rng=0),
     partial(gc.coreset_sc, k=K, min_size=20, max_size=600, rng=0),
     partial(gc.communities, rng=0),
     partial(gc.communities, min_size=10, max_size=50, components="largest", rng=0),

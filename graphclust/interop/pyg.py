@@ -15,6 +15,7 @@ import numpy as np
 from graphclust.checks import as_whole_number
 from graphclust.errors import IsolatedNodesWarning
 from graphclust.io.edge_arrays import graph_from_edge_arrays
+from graphclust.partition.balanced_partition import balanced_partition
 from graphclust.partition.coreset_sc import coreset_sc
 from graphclust.profile.unknown_k import warn_if_unclear
 
@@ -33,15 +34,15 @@ def partition(
         differ in size where the graph does. None takes the number that the graph shows, and warns if it is not clear.
     edge_weight : numbers >= 0, shape (n_edges,), or None.
     random_state : None, a seed or a numpy Generator.
-    options : of `graphclust.coreset_sc`; the objective is "edge_cut" unless it is given, and "normalized_cut" if k is
-        None.
+    options : of `graphclust.balanced_partition`; of `graphclust.coreset_sc`, if there is an objective among them, or if
+        k is None, whose objective then is "normalized_cut" by default.
 
     Returns int64 of shape (n_nodes,), a tensor on the device of edge_index where that is one. Of equal parts nodes
     without edges are members as all others. Else they, and components that `components` of `coreset_sc` puts aside, go
     whole to the smallest parts, the largest first.
 
     Raises GraphValidationError for an edge_index or weights of another shape and for ends out of range, and what
-    `coreset_sc` raises.
+    these functions raise.
 
     >>> partition(np.array([[0, 1, 2, 3, 4, 5, 2], [1, 2, 0, 4, 5, 3, 3]]), 6, 2).tolist()
     [0, 0, 0, 1, 1, 1]
@@ -49,8 +50,11 @@ def partition(
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", IsolatedNodesWarning)
         graph = graph_from_edge_arrays(edge_index, as_whole_number(n_nodes, "n_nodes", at_least=1), edge_weight)
-    objective = "normalized_cut" if k is None else "edge_cut"
-    found = coreset_sc(graph, k, **{"objective": objective, "rng": random_state} | options)
+    options = {"rng": random_state} | options
+    if k is not None and "objective" not in options:
+        found = balanced_partition(graph, k, **options)
+    else:
+        found = coreset_sc(graph, k, **{"objective": "normalized_cut"} | options)
     warn_if_unclear(found.remarks)
     labels = found.labels.copy()
     if (labels < 0).any():

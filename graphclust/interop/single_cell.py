@@ -17,11 +17,13 @@ from graphclust.graph.container import Graph
 from graphclust.literals import Components, Effort, Method, Objective, Small
 from graphclust.partition.communities import communities
 from graphclust.partition.coreset_sc import coreset_sc
+from graphclust.partition.options import naming_new_arguments
 from graphclust.results.clustering import Clustering
 
 __all__ = ["cluster_anndata"]
 
 
+@naming_new_arguments
 def cluster_anndata(
     adata: Any,
     k: int | None = None,
@@ -41,7 +43,6 @@ def cluster_anndata(
     min_size: float | None = None,
     max_size: float | None = None,
     small: Small | None = None,
-    max_imbalance: float | None = None,
     node_weight: Any = None,
     rng: Seed = 0,
     copy: bool = False,
@@ -65,9 +66,8 @@ def cluster_anndata(
         its own cluster; missing for cells without one.
     method, objective, resolution, effort, components : see `graphclust.coreset_sc`, or `communities`, which has no
         method.
-    min_size, max_size, max_imbalance, node_weight : bounds on the cells of a cluster, or on what they weigh, see there;
+    min_size, max_size, node_weight : bounds on the cells of a cluster, or on what they weigh, see there;
         node_weight is a key of `adata.obs`, an array of shape (n_obs,), or a Series by the cells' names.
-        `communities` has no max_imbalance.
     small : "unite" or "apart", what becomes of clusters of less than min_size at a resolution, see `communities`.
     rng : None, a seed (0 by default, as in scanpy) or a numpy Generator.
     copy : return a changed copy instead of changing adata.
@@ -105,7 +105,7 @@ def cluster_anndata(
         "effort": effort,
         "components": components,
     }
-    given |= {"min_size": min_size, "max_size": max_size, "small": small, "max_imbalance": max_imbalance}
+    given |= {"min_size": min_size, "max_size": max_size, "small": small}
     given["node_weight"] = None if node_weight is None else _weights_of(adata, node_weight, cells)
     options: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
     options |= {"weight": "weight" if use_weights else None, "rng": rng}
@@ -113,10 +113,6 @@ def cluster_anndata(
         matrix = (matrix.tocsr() if sparse.issparse(matrix) else matrix)[cells][:, cells]
     try:
         if k is None and isinstance(resolution, Real) and method == "auto":
-            if max_imbalance is not None:
-                raise ParameterError(
-                    f"max_imbalance={max_imbalance} needs a number of clusters, expected k, or max_size"
-                )
             clustering = communities(matrix, **options)
         else:
             if options.pop("small", "unite") != "unite":

@@ -13,6 +13,7 @@ mass is, and how the score is made of the two sums:
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -25,14 +26,19 @@ from graphclust.errors import ParameterError
 from graphclust.graph.container import Graph
 
 
+def all_pairs(mass: Any) -> Any:
+    """Ordered pairs of units of mass, each with itself too."""
+    return mass**2
+
+
 class Definition(NamedTuple):
     """The definition of an objective.
 
     words : its name in reports. is_ratio : whether the score is inside / mass, without a resolution. by_degree :
     whether a node's mass is its degree; else it is 1. less_degree : whether a node adds to `inside` its loop less its
-    degree, so that `inside` is minus the cut. is_relative : whether the resolution is a multiple of chance and the
-    value a share of all weight; else the resolution is the weight between two units of mass, and the value a weight.
-    twin : the plain objective with the same masses.
+    degree, so that `inside` is minus the cut. pairs : over how many pairs chance spreads all weight, from the mass of
+    all nodes; the resolution is a multiple of that chance, and the value a share of all weight. None: the resolution is
+    the weight between two units of mass, and the value a weight. twin : the plain objective with the same masses.
     """
 
     words: str
@@ -40,7 +46,12 @@ class Definition(NamedTuple):
     by_degree: bool
     twin: str
     less_degree: bool = False
-    is_relative: bool = True
+    pairs: Callable[[Any], Any] | None = all_pairs
+
+    @property
+    def is_relative(self) -> bool:
+        """Whether the resolution is a multiple of chance."""
+        return self.pairs is not None
 
     def inside(self, cut: np.ndarray, volume: np.ndarray) -> np.ndarray:
         """The weight inside clusters, from their cuts and volumes; or their cuts, from the weight inside."""
@@ -48,7 +59,11 @@ class Definition(NamedTuple):
 
     def unit_of_resolution(self, units: Units) -> float:
         """The unit of a caller's resolution: divided by it, the resolution is a multiple of chance."""
-        return 1.0 if self.is_relative else units.chance or 1.0
+        return units.chance / self.chance(units) if units.chance else 1.0
+
+    def chance(self, units: Units) -> float:
+        """The weight that is expected between two units of mass at resolution 1."""
+        return 1.0 if self.pairs is None else units.volume / self.pairs(units.mass) if units.chance else 0.0
 
 
 OBJECTIVES = {
@@ -56,7 +71,7 @@ OBJECTIVES = {
     "normalized_cut": Definition("a small normalized cut", is_ratio=True, by_degree=True, twin="modularity"),
     "ratio_cut": Definition("a small ratio cut", True, by_degree=False, twin="constant_potts", less_degree=True),
     "constant_potts": Definition(
-        "the constant Potts model", False, by_degree=False, twin="constant_potts", is_relative=False
+        "the constant Potts model", False, by_degree=False, twin="constant_potts", pairs=None
     ),
 }
 DEFINITIONS = OBJECTIVES | {

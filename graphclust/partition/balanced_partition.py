@@ -38,8 +38,8 @@ __all__ = ["balanced_partition"]
 
 IMBALANCE = 0.03  # by default, as in METIS
 NO_SUGGESTION = (
-    "a small edge cut suggests none: what the parts are for does, such as the processors, or coreset_sc(G, "
-    "max_imbalance=0.1) takes the number that the graph shows"
+    "a small edge cut suggests none: what the parts are for does, such as the processors, or coreset_sc(G).k is the "
+    "number that the graph shows"
 )
 
 
@@ -166,26 +166,6 @@ def refine_parts(graph: Graph, labels: np.ndarray, max_cycles: int, rng: Seed = 
     run = with_sizes_as_masses(run_on(weigh(in_order(graph, order), "edge_cut"), rng), np.ones(graph.n_nodes))
     found = with_sums(run.finest, labels[order].astype(np.int32), k, run)
     return in_rows(improve_parts(run.finest, found, max_cycles, run).labels, order)
-
-
-def edge_cut_partition(G: GraphLike, k: int | None, **options: Any) -> Clustering:
-    """`balanced_partition` with the options of `coreset_sc`, of which None stands for not given.
-
-    ParameterError for any other option than max_imbalance, node_weight and effort: the objective has no more.
-    """
-    if k is None:
-        raise ParameterError(f"k was not given, expected the number of parts; {NO_SUGGESTION}")
-    taken = ("max_imbalance", "node_weight", "effort", "weight", "symmetrize", "time_budget", "rng", "progress")
-    method, _ = options.pop("method"), options.pop("objective")
-    for name, value in (({} if method == "auto" else {"method": method}) | options).items():
-        if name not in taken and value is not None:
-            instead = "bound the parts by max_imbalance" if name in ("min_size", "max_size") else "leave it out"
-            raise ParameterError(
-                f"{name}={value!r} is not an option of objective 'edge_cut', which has max_imbalance, node_weight and "
-                f"effort; {instead}, or take another objective"
-            )
-    given = {name: options[name] for name in taken if name == "weight" or options[name] is not None}
-    return balanced_partition(G, k, **given)
 
 
 def _describe_sure_bounds(size: np.ndarray, k: int, is_two_sided: bool) -> str:

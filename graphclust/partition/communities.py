@@ -129,7 +129,8 @@ def communities(
     if not graph.n_entries:
         remarks.append(ALONE)
     elif components == "largest":
-        taken = nodes_to_partition(ordered, 1, components, remarks, progress)
+        searched = nodes_to_partition(ordered, 1, components, progress)
+        taken, remarks = searched.nodes, [*searched.remarks_after(remarks)]
     part = ordered if taken.all() else ordered.subgraph(np.flatnonzero(taken))
     on = weigh(part, objective)
     is_bounded = min_size is not None or max_size is not None
@@ -203,5 +204,5 @@ def communities(
 
 def goal_at(on: WeighedGraph, resolution: float, objective: str) -> Goal:
     """The goal of as many clusters as a plain objective makes at a resolution, as a caller states it."""
-    pull = resolution * (on.units.chance if OBJECTIVES[objective].is_relative else 1.0)
+    pull = resolution * OBJECTIVES[objective].chance(on.units)
     return Goal(Objective(PLAIN, pull, on.graph.total_volume / on.graph.n_nodes), 0)

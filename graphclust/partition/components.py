@@ -11,6 +11,7 @@ Source: the likelihood, Karrer & Newman 2011, "Stochastic blockmodels and commun
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from heapq import heapify, heapreplace
 from typing import NamedTuple
 
@@ -38,20 +39,38 @@ AT_ONCE = 2  # half of the remaining steps are made before costs are computed ag
 ALIKE = 0.5  # of the volume of the smallest cluster: if all k clusters are components, larger ones take part too
 
 
+class Searched(NamedTuple):
+    """The nodes that a search is made among.
+
+    nodes : bool, shape (n_nodes,). remarks : what is left out, and whether k is less than the number of components.
+    warning : a remark that comes before all others, or none.
+    """
+
+    nodes: np.ndarray
+    remarks: tuple[str, ...] = ()
+    warning: tuple[str, ...] = ()
+
+    def remarks_after(self, earlier: Iterable[str]) -> tuple[str, ...]:
+        """All remarks, with earlier ones."""
+        return (*self.warning, *earlier, *self.remarks)
+
+
 def nodes_to_partition(
-    graph: Graph, k: int, components: str, remarks: list[str], progress: Progress, *, k_is_open: bool = False
-) -> np.ndarray:
-    """True for the nodes to partition into k clusters, (n_nodes,): with edges, in components that take part.
+    graph: Graph, k: int, components: str, progress: Progress, *, k_is_open: bool = False
+) -> Searched:
+    """The nodes to partition into k clusters: with edges, in components that take part.
 
     components : "large", the ones worth one of the k clusters; "largest"; or "all". "large" leaves at least k nodes, if
     there are as many. k_is_open : whether k is a guess; then every component of LEAST_SHARE of the typical volume takes
-    part too. Remarks name what is left out, and say if k is less than the number of components.
+    part too.
     """
     progress.reads(graph, graph.n_entries)
     of_node = graph.components
     volumes = np.asarray(np.bincount(of_node, weights=graph.degrees), np.float64)
     takes_part = volumes > 0.0
     n_components = int(np.count_nonzero(takes_part))
+    remarks: list[str] = []
+    warning: tuple[str, ...] = ()
     if n_components > 1:
         remarks.append(f"the nodes with edges form {n_components} components")
         if components == "largest":
@@ -69,14 +88,14 @@ def nodes_to_partition(
         n_aside = n_linked - int(np.count_nonzero(searched))
         if 2 * n_aside > n_linked:
             said = f"most nodes, {n_aside:,} of {n_linked:,}, are in small components, and in no cluster (label -1)"
-            remarks.insert(0, f"{said}; communities(G) makes clusters of every component")
+            warning = (f"{said}; communities(G) makes clusters of every component",)
         remarks.append(
             f"{amount(n_components - n_taken, 'component')} of {amount(n_aside, 'node')} put aside, in no cluster "
             f'(label -1); components="all" searches all'
         )
     if n_taken > k:
         remarks.append(f"k = {k} lies below the {n_taken} components that take part: some of them are united")
-    return searched
+    return Searched(searched, tuple(remarks), warning)
 
 
 def mask_nodes(graph: Graph, searched: np.ndarray) -> Graph:

@@ -1,34 +1,161 @@
-"""The options of `coreset_sc`: the methods that have each, its allowed values, and its default.
+"""The options of `coreset_sc`, checked and with defaults filled in; and which method has which."""
 
-None stands for not given. An option that is given, whatever its value, can decide the method.
-"""
+from __future__ import annotations
 
 import numbers
 from collections.abc import Callable
-from functools import partial
-from typing import Any, NamedTuple
+from dataclasses import asdict, dataclass, replace
+from functools import wraps
+from math import ceil
+from typing import Any, TypeVar, cast
 
-from graphclust.checks import as_choice, as_number, as_whole_number
-from graphclust.coreset.paper import DEGREES, EMBEDDINGS
-from graphclust.coreset.sampling import SAMPLINGS, SECOND_TERMS
+from graphclust.checks import as_choice, as_number, check_type
+from graphclust.coreset.options import Coreset
 from graphclust.errors import ParameterError
-from graphclust.literals import Method
-from graphclust.objective.kernel import LOOP_POLICIES
-from graphclust.objective.objective import OBJECTIVES, as_resolution
+from graphclust.literals import Components, Effort, Method, Objective
+from graphclust.objective.objective import OBJECTIVES, Aim, as_aim
 
-BOUNDS = ("min_size", "max_size", "max_imbalance")
+Function = TypeVar("Function", bound=Callable[..., Any])
 METHODS = ("auto", "multilevel", "two-step", "paper")
 EFFORTS = ("low", "normal", "high")
 COMPONENTS = ("large", "largest", "all")
 PUBLISHED_OBJECTIVE = "normalized_cut"
+# The methods that have an option; every method has an objective.
+METHODS_WITH = {
+    "resolution": ("multilevel", "two-step"),
+    "effort": ("multilevel", "two-step"),
+    "components": ("multilevel", "two-step"),
+    "coreset": ("two-step", "paper"),
+    "min_size": ("multilevel",),
+    "max_size": ("multilevel",),
+}
+# What `coreset_sc` does not take, or not any more, and what has it.
+NEW_ARGUMENTS = {
+    "coreset_size": "it is coreset=Coreset(size=...)",
+    "max_imbalance": "equal parts are balanced_partition(G, k, max_imbalance=...); clusters are bounded by max_size=...",
+    "connectivity": "no method makes exactly k clusters and promises minimum cuts inside them; communities(G, "
+    "connectivity=...) does for any number of clusters, and well_connected(G, labels) parts clusters of any origin",
+} | {
+    name: f"it is coreset=Coreset({name}=...)"
+    for name in ("oversampling", "sampling", "loops", "shift", "second_term", "rounds", "embedding", "degrees")
+}
+DRAWING = ("size", "oversampling", "sampling")  # of a `Coreset`; only method "paper" has the other fields
 
 
-class Option(NamedTuple):
-    """The default of an option, the check `check(value, name)` that it has to pass, and the methods that have it."""
+@dataclass(frozen=True)
+class Options:
+    """What a call of `coreset_sc` asks for; method "auto" only where the graph is to decide.
 
-    default: Any
-    check: Callable[[Any, str], Any]
-    methods: tuple[str, ...]
+    min_size, max_size : None for no bound.
+    """
+
+    method: Method
+    aim: Aim
+    effort: Effort
+    components: Components
+    coreset: Coreset
+    min_size: float | None
+    max_size: float | None
+
+    @property
+    def is_bounded(self) -> bool:
+        """Whether clusters have bounds."""
+        return (self.min_size, self.max_size) != (None, None)
+
+    @property
+    def record(self) -> dict[str, Any]:
+        """What the method used, as JSON can hold it."""
+        used: dict[str, Any] = {"method": self.method, "objective": self.aim.name}
+        if self.method != "paper":
+            used |= {"resolution": self.aim.resolution, "effort": self.effort, "components": self.components}
+        if self.method != "multilevel":
+            fields = asdict(self.coreset)
+            used["coreset"] = fields if self.method == "paper" else {name: fields[name] for name in DRAWING}
+        bounds = {"min_size": self.min_size, "max_size": self.max_size}
+        return used | {name: bound for name, bound in bounds.items() if bound is not None}
+
+    def with_draws(self, k: int, n_nodes: int) -> Options:
+        """The same for k clusters of n_nodes nodes, of which the coreset's size may be a share."""
+        size = self.coreset.size
+        if isinstance(size, float):
+            size = max(k, ceil(size * n_nodes))
+        elif size is not None and size < k:
+            raise ParameterError(f"coreset={self.coreset} is smaller than k={k}, expected Coreset(size=...) >= k")
+        return replace(self, coreset=replace(self.coreset, size=size))
+
+
+def as_options(
+    method: Method = "auto",
+    objective: Objective | None = None,
+    resolution: float | str | None = None,
+    effort: Effort | None = None,
+    components: Components | None = None,
+    coreset: Coreset | None = None,
+    min_size: float | None = None,
+    max_size: float | None = None,
+) -> Options:
+    """The options of a call, of which None was not given; ParameterError for one that the method does not have."""
+    as_choice(method, "method", METHODS)
+    if objective == "edge_cut":
+        raise ParameterError("objective='edge_cut' is not one of coreset_sc; balanced_partition(G, k) cuts few edges")
+    if objective is not None:
+        as_choice(objective, "objective", tuple(OBJECTIVES))
+    if effort is not None:
+        as_choice(effort, "effort", EFFORTS)
+    if components is not None:
+        as_choice(components, "components", COMPONENTS)
+    if coreset is not None:
+        check_type(coreset, Coreset, "coreset", "graphclust.Coreset(size=0.05) makes one")
+    aim = as_aim(objective or "modularity", resolution)
+    for name, bound in (("min_size", min_size), ("max_size", max_size)):
+        if bound is not None:
+            as_number(bound, name, above=0.0)
+    published = {} if coreset is None else {name: v for name, v in coreset.given().items() if name not in DRAWING}
+    if method == "auto" and coreset is not None:
+        method = "paper" if published else "two-step"
+    elif method == "auto" and (min_size, max_size) != (None, None):
+        method = "multilevel"
+    given: dict[str, Any] = {
+        "resolution": resolution, "effort": effort, "components": components, "coreset": coreset,
+        "min_size": min_size, "max_size": max_size,
+    }  # fmt: skip
+    for name, value in given.items():
+        if value is not None and method not in ("auto", *METHODS_WITH[name]):
+            raise _not_an_option(f"{name}={value!r}", method, METHODS_WITH[name])
+    if method == "paper":
+        if objective not in (None, PUBLISHED_OBJECTIVE):
+            raise ParameterError(
+                f"objective={objective!r} is not what method 'paper' is made for, expected {PUBLISHED_OBJECTIVE!r} or "
+                "another method"
+            )
+        aim = as_aim(PUBLISHED_OBJECTIVE, None)
+    elif published:
+        name, value = next(iter(published.items()))
+        raise _not_an_option(f"{name}={value!r}", method, ("paper",))
+    return Options(
+        method, aim, effort or "normal", components or "large", coreset or Coreset(), plain_number(min_size),
+        plain_number(max_size),
+    )  # fmt: skip
+
+
+def naming_new_arguments(function: Function) -> Function:
+    """The same function, whose TypeError for an argument of `NEW_ARGUMENTS` says what takes its place."""
+
+    @wraps(function)
+    def call(*args: Any, **given: Any) -> Any:
+        for name in given:
+            if name in NEW_ARGUMENTS:
+                called = function.__qualname__.removesuffix(".__init__")
+                raise TypeError(f"{called}() has no {name!r}: {NEW_ARGUMENTS[name]}")
+        return function(*args, **given)
+
+    return cast(Function, call)
+
+
+def _not_an_option(given: str, method: str, able: tuple[str, ...]) -> ParameterError:
+    return ParameterError(
+        f"{given} is not an option of method {method!r}; leave it out, or take method {' or '.join(map(repr, able))}"
+    )
 
 
 def plain_number(value: Any) -> Any:
@@ -41,90 +168,6 @@ def plain_number(value: Any) -> Any:
     if isinstance(value, bool) or not isinstance(value, numbers.Real):
         return value
     return int(value) if isinstance(value, numbers.Integral) else float(value)
-
-
-def _as_resolution(value: Any, name: str) -> float | str:
-    return value if isinstance(value, str) else as_resolution(value, name)
-
-
-def _as_bound(value: Any, name: str) -> Any:
-    as_number(value, name, above=0.0)
-    return plain_number(value)  # 5 stays 5, for errors and the record
-
-
-def _as_coreset_size(value: Any, name: str) -> int | float:
-    return (
-        as_number(value, name, above=0.0, below=1.0)
-        if isinstance(value, float)
-        else as_whole_number(value, name, at_least=1, why=", or a share of the nodes below 1")
-    )
-
-
-_OURS, _CORESETS, _PAPER, _MULTILEVEL = ("multilevel", "two-step"), ("two-step", "paper"), ("paper",), ("multilevel",)
-OPTIONS = {
-    "objective": Option("modularity", partial(as_choice, allowed=tuple(OBJECTIVES)), (*_OURS, "paper")),
-    "resolution": Option("auto", _as_resolution, _OURS),
-    "effort": Option("normal", partial(as_choice, allowed=EFFORTS), _OURS),
-    "components": Option("large", partial(as_choice, allowed=COMPONENTS), _OURS),
-    "min_size": Option(None, _as_bound, _MULTILEVEL),
-    "max_size": Option(None, _as_bound, _MULTILEVEL),
-    "max_imbalance": Option(None, partial(as_number, at_least=0.0), _MULTILEVEL),
-    "coreset_size": Option(None, _as_coreset_size, _CORESETS),  # by default, the method's own rule
-    "oversampling": Option(2.0, partial(as_number, above=0.0), _CORESETS),
-    "sampling": Option("tree", partial(as_choice, allowed=SAMPLINGS), _CORESETS),
-    "loops": Option("implied", partial(as_choice, allowed=LOOP_POLICIES), _PAPER),
-    "shift": Option(0.0, partial(as_number, at_least=0.0), _PAPER),
-    "second_term": Option("seed_weight", partial(as_choice, allowed=SECOND_TERMS), _PAPER),
-    "rounds": Option(1, partial(as_whole_number, at_least=1), _PAPER),
-    "embedding": Option("auto", partial(as_choice, allowed=EMBEDDINGS), _PAPER),
-    "degrees": Option("row_sums", partial(as_choice, allowed=DEGREES), _PAPER),
-}
-
-
-def check_options(k: int, **options: Any) -> dict[str, Any]:
-    """The options that are not None, checked."""
-    given = {name: OPTIONS[name].check(value, name) for name, value in options.items() if value is not None}
-    if "coreset_size" in given and not isinstance(given["coreset_size"], float):
-        as_whole_number(given["coreset_size"], "coreset_size", at_least=k, why=", k")
-    return given
-
-
-def method_of_options(given: dict[str, Any]) -> Method | None:
-    """The only method that has one of the given options, or None: paper, two-step (coresets) or multilevel (bounds)."""
-    owners: tuple[tuple[Any, Method], ...] = (
-        (_PAPER, "paper"), (_CORESETS, "two-step"), (_MULTILEVEL, "multilevel"),
-    )  # fmt: skip
-    for methods, method in owners:
-        if any(OPTIONS[name].methods == methods for name in given):
-            return method
-    return None
-
-
-def settings(method: str, given: dict[str, Any]) -> dict[str, Any]:
-    """Every option as given, else its default; ParameterError for a given option that the method does not have."""
-    for name, value in given.items():
-        able = OPTIONS[name].methods
-        if method not in able:
-            raise ParameterError(
-                f"{name}={value!r} is not an option of method {method!r}; leave it out, or take method "
-                f"{' or '.join(map(repr, able))}"
-            )
-    chosen = {name: given.get(name, option.default) for name, option in OPTIONS.items()}
-    if method == "paper":
-        chosen["objective"] = given.get("objective", PUBLISHED_OBJECTIVE)
-        if chosen["objective"] != PUBLISHED_OBJECTIVE:
-            raise ParameterError(
-                f"objective={chosen['objective']!r} is not what method 'paper' is made for, expected "
-                f"{PUBLISHED_OBJECTIVE!r} or another method"
-            )
-    return chosen
-
-
-def settings_of_method(options: dict[str, Any]) -> dict[str, Any]:
-    """The settings of the method that was used, for the record; `options` holds "method" too."""
-    method = options["method"]
-    used = {name: options[name] for name, option in OPTIONS.items() if method in option.methods}
-    return {"method": method} | {name: value for name, value in used.items() if name not in BOUNDS or value is not None}
 
 
 def graph_settings(weight: str | None, symmetrize: str | None, time_budget: float | None) -> dict[str, Any]:

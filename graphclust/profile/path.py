@@ -84,7 +84,7 @@ class ClusterPath:
         run: Run,
         steps: list[Contraction],
         descent: Descent,
-        remarks: list[str],
+        remarks: tuple[str, ...],
         key: int,
     ):
         self.graph, self.ks, self.objective = graph, tuple(ks), aim.name

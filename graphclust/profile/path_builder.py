@@ -73,8 +73,10 @@ def cluster_path(
     components : "large" (default), "largest" or "all", as `coreset_sc` takes it. The components that take part are the
         same for all ks: those that are worth a cluster at the k in the middle of the range on a logarithmic scale, and
         by default also all of a twentieth of the typical one's volume.
-    min_size, max_size, max_imbalance, node_weight : bounds that `path[k]` is within, as `coreset_sc` takes them; each k
-        of `ks` has to allow them. The figures of `table()` and `tree()` are those without bounds.
+    min_size, max_size, node_weight : bounds that `path[k]` is within, as `coreset_sc` takes them; each k of `ks` has to
+        allow them. The figures of `table()` and `tree()` are those without bounds.
+    max_imbalance : >= 0, in the place of max_size: no cluster of `path[k]` holds more than (1 + max_imbalance) times
+        the average one, rounded up.
     time_budget : seconds, > 0, after which clusters are only united and nothing moves any more: the path is whole, and
         its clusterings say so. What is asked of the path later has budgets of its own.
     rng : None, a seed or a numpy Generator; the same seed gives the same path, in whatever order it is asked, as long
@@ -110,9 +112,8 @@ def cluster_path(
         raise ParameterError(
             f"ks holds {asked[-1]}, more than the {amount(len(linked), 'node')} of G with edges; leave larger ones out"
         )
-    remarks = list(graph.remarks)
-    taken = nodes_to_partition(ordered, middle_of_ks(asked), components, remarks, progress, k_is_open=is_default)
-    kept = np.flatnonzero(taken)
+    searched = nodes_to_partition(ordered, middle_of_ks(asked), components, progress, k_is_open=is_default)
+    remarks, kept = searched.remarks_after(graph.remarks), np.flatnonzero(searched.nodes)
     if is_default and components == "largest":
         asked = asked[: len(kept)]
     elif len(kept) < asked[-1] and components == "largest":
@@ -121,7 +122,7 @@ def cluster_path(
             'ones out, or take components="all"'
         )
     if len(kept) < asked[-1]:
-        kept, remarks = linked, list(graph.remarks)
+        kept, remarks = linked, graph.remarks
     given = {"min_size": min_size, "max_size": max_size, "max_imbalance": max_imbalance}
     bounds = {name: plain_number(value) for name, value in given.items()}
     is_bounded = any(value is not None for value in bounds.values())
@@ -150,7 +151,7 @@ def longest_path(
     kept: npt.NDArray[np.int64],
     ks: list[int],
     aim: Aim,
-    remarks: list[str],
+    remarks: tuple[str, ...],
     key: int,
     progress: Progress,
     is_default: bool,
@@ -165,7 +166,7 @@ def longest_path(
     most = min(MOST_CLUSTERS, len(kept) // 2)
     if most > ks[-1] and path.descent.figures[ks[-1]].inside >= INSIDE_AT_THE_END and not progress.out_of_time():
         longer = list(range(1, most + 1))
-        found = rank_by_width(path_over(graph, kept, longer, aim, [], TRIAL, progress))
+        found = rank_by_width(path_over(graph, kept, longer, aim, (), TRIAL, progress))
         if found and found[0][0] > ks[-1] and found[0][1] >= WIDE_BEYOND:
             return path_over(graph, kept, longer, aim, remarks, key, progress)
     return path
@@ -181,7 +182,7 @@ def path_over(
     kept: npt.NDArray[np.int64],
     ks: list[int],
     aim: Aim,
-    remarks: list[str],
+    remarks: tuple[str, ...],
     key: int,
     progress: Progress,
 ) -> ClusterPath:
@@ -205,7 +206,7 @@ def path_over(
         nodes = Nodes(volume.astype(np.float64), n_nodes, aside)
         descent = descend(core, found, aim, nodes, run)
     if progress.remark:
-        remarks = [*remarks, f"of the path: {progress.remark}"]
+        remarks = (*remarks, f"of the path: {progress.remark}")
     return ClusterPath(graph, ks, aim, kept, run, steps, descent, remarks, key)
 
 

@@ -160,7 +160,7 @@ def own_path(path: ClusterPath, rng: np.random.Generator, progress: Progress) ->
     key = int(rng.integers(2**63))
     if progress.out_of_time() or (path.key == key and not path.cut_short):
         return path
-    own = path_over(path.ordered, path.kept, list(path.ks), path.aim, [], key, progress)
+    own = path_over(path.ordered, path.kept, list(path.ks), path.aim, (), key, progress)
     own.sizes, own.bounds = path.sizes, path.bounds
     return own
 
@@ -257,7 +257,7 @@ def refine_k(path: ClusterPath, k: int, rng: np.random.Generator, progress: Prog
     if len(same) == 1:
         return k
     below = [other for other in path.ks if other <= CLOSER * k]
-    near = path_over(path.ordered, path.kept, below, path.aim, [], int(rng.integers(2**63)), progress)
+    near = path_over(path.ordered, path.kept, below, path.aim, (), int(rng.integers(2**63)), progress)
     return int(same[(widths_of(path, same) + widths_of(near, same)).argmax()])
 
 
@@ -277,11 +277,11 @@ def stabilities(
             break
         less = leave_out_edges(path.part, SHARE_LEFT_OUT, rng)
         # Crumbs come off with the edges.
-        kept = np.flatnonzero(nodes_to_partition(less, middle_of_ks(path.ks), "large", [], progress, k_is_open=True))
+        kept = np.flatnonzero(nodes_to_partition(less, middle_of_ks(path.ks), "large", progress, k_is_open=True).nodes)
         possible = [k for k in path.ks if k <= min(CLOSER * max(labels), len(kept))]
         if not possible:
             continue
-        other = path_over(less, kept, possible, path.aim, [], int(rng.integers(2**63)), progress)
+        other = path_over(less, kept, possible, path.aim, (), int(rng.integers(2**63)), progress)
         for k, own in labels.items():
             found = np.full(len(own), -1, np.int64)
             if k in other:

@@ -280,7 +280,7 @@ class Clustering:
             return None
         from graphclust.results.quotient import highest_excess
 
-        highest = highest_excess(self.graph, self.labels, self.sums.mass, DEFINITIONS[self.objective].is_relative)
+        highest = highest_excess(self.graph, self.labels, self.sums.mass, self.objective)
         return min(highest, self.resolution), self.resolution
 
     def as_dict(self) -> dict[Hashable, int]:

@@ -239,7 +239,7 @@ def stabilities(
         less = leave_out_edges(clustering.graph, SHARE_LEFT_OUT, rng)
         taken = labels >= 0
         if at is None:
-            taken &= nodes_to_partition(less, n_linked, components, [], progress)
+            taken &= nodes_to_partition(less, n_linked, components, progress).nodes
         kept = np.flatnonzero(taken)
         part = less.subgraph(kept)
         if part.n_entries == 0:  # no cluster is found again

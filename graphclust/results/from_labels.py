@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
@@ -43,7 +44,7 @@ def clustering_of(
     graph: Graph,
     k: int,
     labels: npt.NDArray[np.int64],
-    remarks: list[str],
+    remarks: Iterable[str],
     progress: Progress,
     coreset: CoresetClustering | None = None,
     order: npt.NDArray[np.int64] | None = None,

@@ -195,9 +195,9 @@ class ClusterModel:
         if made_of.is_ratio:
             return np.asarray(gain_of_joining(Objective(RATIO, 0.0, 1.0), link, loop, own, inside, mass))
         pull: Any = self.resolution or 0.0  # a number, or one for each pair: every node makes a volume of its own
-        if made_of.is_relative:
+        if made_of.pairs is not None:
             volume = self.total + 2.0 * degrees
-            pull = pull * volume / (volume if made_of.by_degree else len(self.labels) + 1.0) ** 2
+            pull = pull * volume / made_of.pairs(volume if made_of.by_degree else len(self.labels) + 1.0)
         return np.asarray(gain_of_joining(Objective(PLAIN, pull, 1.0), link, loop, own, inside, mass))
 
     @cached_property

@@ -18,7 +18,7 @@ from graphclust.errors import GraphValidationError
 from graphclust.graph.container import Graph
 from graphclust.io.graph_input import as_graph
 from graphclust.objective.labels import LabelsLike, labels_on
-from graphclust.objective.objective import CUT, Units, weigh
+from graphclust.objective.objective import CUT, DEFINITIONS, Units, weigh
 
 __all__ = ["quotient_graph"]
 
@@ -71,14 +71,14 @@ def weights_between(graph: Graph, labels: np.ndarray, k: int) -> sparse.csr_arra
     return _between(_level_of_clusters(graph, labels.astype(np.int32), k))
 
 
-def highest_excess(graph: Graph, labels: np.ndarray, mass: np.ndarray, is_relative: bool) -> float:
-    """The weight between two clusters over the product of their masses, the most of all pairs.
+def highest_excess(graph: Graph, labels: np.ndarray, mass: np.ndarray, objective: str) -> float:
+    """The weight between two clusters over what the objective expects there at resolution 1, the most of all pairs.
 
-    mass : of each cluster. is_relative : in units of what chance puts between two units of mass.
+    mass : of each cluster.
     """
     between = weights_between(graph, labels, len(mass)).tocoo()
     units = Units(float(graph.degrees[labels >= 0].sum()), float(mass.sum()))
-    chance = units.chance if is_relative else 1.0
+    chance = DEFINITIONS[objective].chance(units)
     return float((between.data / (mass[between.row] * mass[between.col] * chance)).max(initial=0.0))
 
 

@@ -133,7 +133,8 @@ def _to_cluster(
     graph = graph_to_cluster(G, 1 if k is None else k, weight, symmetrize, progress)
     remarks = list(graph.remarks)
     if k is None:
-        k = choose_k(graph, "modularity", {"components": "all"}, remarks, progress)
+        k, said = choose_k(graph, "modularity", "all", progress)
+        remarks.append(said)
     return graph, int(k), remarks
 
 

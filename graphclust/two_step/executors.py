@@ -20,7 +20,7 @@ from graphclust.compiled.graphs.objective import ClusterSums, value_of
 from graphclust.compiled.graphs.row_subset import ChosenRows
 from graphclust.coreset.label_extension import centroids_of_rows, labels_in_block
 from graphclust.coreset.parallel_sampling import SampledCoreset, coreset_rows, count_points, sample_by_blocks
-from graphclust.coreset.sampling import Coreset
+from graphclust.coreset.sampling import CoresetSample
 from graphclust.engine.connectivity import REFINEMENTS
 from graphclust.engine.engine import EFFORTS, MIN_RELATIVE_CHANGE, partition_into
 from graphclust.engine.levels import read_only_level, run_on
@@ -98,7 +98,7 @@ class InBlocks:
         n_seeds = ceil(sampling.oversampling * self.k)
         sample = sample_by_blocks(engine, n_seeds, sampling.size, "seed_weight", key, progress)
         nodes, node_weights = engine.fetch(sample.joined)
-        coreset = Coreset(nodes, node_weights, sample.n_clipped, sample.entries_read)
+        coreset = CoresetSample(nodes, node_weights, sample.n_clipped, sample.entries_read)
         labels, links, n_missing = self.label_nodes(sample, key)
         remarks: tuple[str, ...] = ()
         if n_missing[-1]:
@@ -247,7 +247,7 @@ def coreset_regions(source: GraphSource, small: Graph, k: int, components: str, 
     linked = np.arange(0)
     if small.n_entries:
         which = "all" if components == "all" else "large"
-        linked = np.flatnonzero(nodes_to_partition(small, REGIONS_PER_CLUSTER * k, which, [], Progress()))
+        linked = np.flatnonzero(nodes_to_partition(small, REGIONS_PER_CLUSTER * k, which, Progress()).nodes)
     part = small if len(linked) == m else small.subgraph(linked)
     n_regions = number_of_regions(k, len(linked))
     if n_regions == 0:

@@ -7,7 +7,7 @@ import numpy as np
 from graphclust.compiled.graphs.levels import Goal, Level, Partition
 from graphclust.compiled.graphs.objective import ClusterSums
 from graphclust.coreset.label_extension import extend_labels
-from graphclust.coreset.sampling import Coreset, construct_coreset
+from graphclust.coreset.sampling import CoresetSample, construct_coreset
 from graphclust.engine.connectivity import connect
 from graphclust.engine.contraction import contract
 from graphclust.engine.engine import EFFORTS, MIN_RELATIVE_CHANGE, ONE_V_CYCLE, partition_into
@@ -82,7 +82,7 @@ class InMemory:
                 found = labels_of_regions(small, n_regions, self.rng, progress)
         del small  # of a large graph half a gigabyte
         with progress.stage("labeling"):
-            labeled = Coreset(coreset.nodes[linked], coreset.weights[linked])
+            labeled = CoresetSample(coreset.nodes[linked], coreset.weights[linked])
             extended, undecided, n_read = extend_labels(kernel, labeled, found.astype(np.int64), met_only=True)
             progress.reads(self.graph, n_read)
             labels = extended.astype(np.int32)

@@ -43,7 +43,7 @@ NOTHING = 1e-6  # of the volume: a likelihood so small is zero up to round-off
 LEAST_SIGNAL = 4.5  # at 5.2 all planted clusters were found, at 3.9 not always: see `is_doubtful`
 WEIGHTS_AT_A_TIME = 1 << 24  # their squares take 128 MB
 IN_DOUBT = (
-    "the coreset may be too small to show the clusters of this graph: a larger coreset_size or another method may find "
+    "the coreset may be too small to show the clusters of this graph: a larger coreset or another method may find "
     "better ones"
 )
 

@@ -17,7 +17,7 @@ from graphclust.compiled.graphs.objective import Rows
 from graphclust.compiled.graphs.row_subset import ChosenRows
 from graphclust.compiled.runtime.blocks import entry_blocks, rows_in_blocks
 from graphclust.coreset.row_subset import KernelSource, copy_row_subset
-from graphclust.coreset.sampling import Coreset, check_coreset
+from graphclust.coreset.sampling import CoresetSample, check_coreset
 from graphclust.graph.container import Graph
 from graphclust.objective.kernel import NormalizedCutKernel
 
@@ -27,7 +27,7 @@ MOST_NEIGHBORS = 1.5  # times the mean; on 5M nodes with hubs, all neighbors mak
 MOST_VISITORS = 16  # on the same graph 32 make a quarter more links and no better clusters
 
 
-def two_step_coreset_graph(kernel: NormalizedCutKernel, coreset: Coreset) -> Graph:
+def two_step_coreset_graph(kernel: NormalizedCutKernel, coreset: CoresetSample) -> Graph:
     """Links w'_x (D^-1 A D^-1 A D^-1)_xy w'_y between different coreset nodes, from their rows alone.
 
     Returns a weighted Graph of m nodes, symmetric up to round-off. It has no diagonal: in the square of a sampled
@@ -38,7 +38,7 @@ def two_step_coreset_graph(kernel: NormalizedCutKernel, coreset: Coreset) -> Gra
 
     >>> import networkx as nx
     >>> kernel = NormalizedCutKernel.of(nx.star_graph(3))
-    >>> two_step_coreset_graph(kernel, Coreset(np.array([1, 2]), np.array([2.0, 2.0]))).to_scipy().toarray()
+    >>> two_step_coreset_graph(kernel, CoresetSample(np.array([1, 2]), np.array([2.0, 2.0]))).to_scipy().toarray()
     array([[0.  , 0.25],
            [0.25, 0.  ]])
     """
@@ -46,7 +46,7 @@ def two_step_coreset_graph(kernel: NormalizedCutKernel, coreset: Coreset) -> Gra
     return link_coreset(kernel, coreset).with_sorted_rows()
 
 
-def link_coreset(kernel: NormalizedCutKernel, coreset: Coreset) -> Graph:
+def link_coreset(kernel: NormalizedCutKernel, coreset: CoresetSample) -> Graph:
     """`two_step_coreset_graph` with the neighbors in the order met."""
     rows = copy_row_subset(kernel.graph.rows, coreset.nodes, most_neighbors(kernel.graph))
     lengths = kernel.graph.indptr[coreset.nodes + 1] - kernel.graph.indptr[coreset.nodes]
@@ -93,7 +93,7 @@ def _link(rows: Rows, degrees: np.ndarray, scale: np.ndarray, lengths: np.ndarra
     return Graph(indptr, indices, weights, link_sums, np.zeros(m))
 
 
-def two_step_factor(kernel: NormalizedCutKernel, coreset: Coreset) -> sparse.csr_array:
+def two_step_factor(kernel: NormalizedCutKernel, coreset: CoresetSample) -> sparse.csr_array:
     """B = W' D_C^-1 A[C, :] D^-1/2, shape (m, n_nodes): B B^T is the two-step graph, diagonal included, never formed.
 
     B B^T = W' D_C^-1 A[C, :] D^-1 A[:, C] D_C^-1 W' counts paths of two edges: D includes the implied loops, A does
@@ -104,7 +104,7 @@ def two_step_factor(kernel: NormalizedCutKernel, coreset: Coreset) -> sparse.csr
 
     >>> import networkx as nx
     >>> kernel = NormalizedCutKernel.of(nx.star_graph(3))
-    >>> B = two_step_factor(kernel, Coreset(np.array([1, 2]), np.array([2.0, 2.0])))
+    >>> B = two_step_factor(kernel, CoresetSample(np.array([1, 2]), np.array([2.0, 2.0])))
     >>> (B @ B.T).toarray()
     array([[0.25, 0.25],
            [0.25, 0.25]])

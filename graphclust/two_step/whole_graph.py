@@ -8,7 +8,7 @@ import numpy as np
 
 from graphclust.compiled.graphs.levels import Goal, Level, Partition
 from graphclust.compiled.graphs.objective import ClusterSums
-from graphclust.coreset.sampling import Coreset
+from graphclust.coreset.sampling import CoresetSample
 from graphclust.objective.objective import Units
 from graphclust.progress import Progress
 
@@ -34,7 +34,7 @@ class Regions(NamedTuple):
 
     labels: Labels
     k: int
-    coreset: Coreset
+    coreset: CoresetSample
     links: float
     n_labeled: list[int]
     out_of_reach: np.ndarray | None = None

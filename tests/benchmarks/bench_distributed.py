@@ -64,7 +64,9 @@ def main() -> None:
                 how = {"objective": objective, "rng": 3}
                 for _ in range(2):  # the second call has everything compiled
                     start = time.perf_counter()
-                    alone = graphclust.coreset_sc(store, k, method="two-step", sampling="parallel", **how)
+                    alone = graphclust.coreset_sc(
+                        store, k, method="two-step", coreset=graphclust.Coreset(sampling="parallel"), **how
+                    )
                     seconds = time.perf_counter() - start
                 ari = graphclust.adjusted_rand_index(alone.labels, planted.labels)
                 graph = f"{n:,} / {store.n_entries:,}"

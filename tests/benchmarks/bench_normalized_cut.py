@@ -45,7 +45,7 @@ from tools import (
     sklearn_spectral,
 )
 
-from graphclust import coreset_sc, normalized_cut, stochastic_block_model
+from graphclust import Coreset, coreset_sc, normalized_cut, stochastic_block_model
 
 OURS = [DEFAULT, SMALLEST_CUT]
 PLANTED = (
@@ -79,7 +79,7 @@ def run_planted(repeats: int) -> None:
 def run_paper(repeats: int) -> None:
     graph, truth = stochastic_block_model([1000] * 250, 0.5, 0.001 / 250, rng=1)
     matrix = sparse.csr_matrix(graph.to_scipy())
-    one_percent = ours("graphclust, coreset_size=2500", coreset_size=2_500)
+    one_percent = ours("graphclust, coreset_size=2500", coreset=Coreset(size=2_500))
     rows = compare("250 x 1000, p = 0.5", matrix, 250, truth, [DEFAULT, one_percent, CORESET_SC], repeats)
     write_table("normalized_cut_paper", "The paper's block model, 125 million entries, 1 % coreset", HEADER, rows)
 

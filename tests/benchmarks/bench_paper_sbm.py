@@ -23,7 +23,7 @@ from sklearn.cluster import KMeans
 from tables import write_table
 from tools import percent, spread_over_seeds
 
-from graphclust import adjusted_rand_index, coreset_sc, normalized_cut, stochastic_block_model
+from graphclust import Coreset, adjusted_rand_index, coreset_sc, normalized_cut, stochastic_block_model
 
 COLUMNS = {
     "input": min, "stages": min, "k-means": min, "ARI coreset": np.median, "ARI": np.median, "NCut/k": np.median
@@ -32,7 +32,7 @@ OURS = ("D²-sampling", "importance sampling", "coreset graph", "embedding", "la
 
 
 def run_ours(matrix, k: int, size: int, planted: np.ndarray, seed: int) -> dict[str, float]:
-    result = coreset_sc(matrix, k, method="paper", coreset_size=size, embedding="power", rng=seed)
+    result = coreset_sc(matrix, k, method="paper", coreset=Coreset(size=size, embedding="power"), rng=seed)
     return {
         "input": result.seconds["gate"],
         "stages": sum(result.seconds[stage] for stage in OURS),
@@ -45,7 +45,7 @@ def run_ours(matrix, k: int, size: int, planted: np.ndarray, seed: int) -> dict[
 
 def run_two_step(matrix, k: int, size: int, planted: np.ndarray, seed: int) -> dict[str, float]:
     start = time.perf_counter()
-    result = coreset_sc(matrix, k, method="two-step", objective="normalized_cut", coreset_size=size, rng=seed)
+    result = coreset_sc(matrix, k, method="two-step", objective="normalized_cut", coreset=Coreset(size=size), rng=seed)
     seconds = time.perf_counter() - start
     return {
         "input": result.seconds["gate"],

@@ -15,7 +15,7 @@ import numba
 import numpy as np
 from tables import write_table
 
-from graphclust import Progress, coreset_sc, planted_partition, stochastic_block_model
+from graphclust import Coreset, Progress, coreset_sc, planted_partition, stochastic_block_model
 from graphclust.objective.cuts import cut_and_volume
 
 
@@ -51,8 +51,10 @@ def main() -> None:
     parser.add_argument("--repeats", type=int, default=3)
     options = parser.parse_args()
 
-    settings = {"method": "paper", "embedding": "power"}
-    coreset_sc(planted_partition(5, 100, 10, 2, rng=0).graph.to_scipy(), 5, coreset_size=100, rng=0, **settings)
+    settings = {"method": "paper", "coreset": Coreset(embedding="power")}
+    coreset_sc(
+        planted_partition(5, 100, 10, 2, rng=0).graph.to_scipy(), 5, coreset=Coreset(size=100), rng=0, **settings
+    )
     peak = bandwidth()
     rows = []
     for name, k, planted in (
@@ -64,7 +66,7 @@ def main() -> None:
         for seed in range(options.repeats):
             progress = Progress()
             size = matrix.shape[0] // 100
-            result = coreset_sc(matrix, k, coreset_size=size, rng=seed, progress=progress, **settings)
+            result = coreset_sc(matrix, k, coreset=Coreset(size=size), rng=seed, progress=progress, **settings)
             with progress.stage("quality"):
                 cut_and_volume(result.graph, result.labels, result.n_clusters)
             for stage, spent in progress.seconds.items():

@@ -19,7 +19,7 @@ from graphclust.compiled.runtime.prefetch import (
     ask_for_next,
     ask_for_row,
 )
-from graphclust.coreset.sampling import Coreset
+from graphclust.coreset.sampling import CoresetSample
 from graphclust.engine import levels, sequential_contraction
 from graphclust.engine.levels import run_on, stays_and_sums, with_sums
 from graphclust.engine.local_moving import refine
@@ -144,7 +144,7 @@ def test_links_by_shared_neighbors_are_the_same_with_prefetching(copies, monkeyp
     kernel = NormalizedCutKernel.of(many)
     nodes = np.unique(np.random.default_rng(4).choice(6000, 400))
     nodes = np.append(nodes, many.n_nodes - 1)  # alone in its copy: it shares no neighbors
-    coreset = Coreset(nodes, np.linspace(1.0, 2.0, len(nodes)))
+    coreset = CoresetSample(nodes, np.linspace(1.0, 2.0, len(nodes)))
     links = link_coreset(kernel, coreset)
     factor = two_step_factor(kernel, coreset)
     expected = (factor @ factor.T).toarray()

@@ -15,17 +15,19 @@ import graphclust, numpy as np
 blocks = graphclust.planted_partition(30, 2000, 14, 22, degree_exponent=2.5, rng=5)
 assert blocks.graph.n_entries > 1 << 20
 for options in json.loads(sys.argv[1]):
+    if "coreset" in options:
+        options["coreset"] = graphclust.Coreset(**options["coreset"])
     labels = graphclust.coreset_sc(blocks.graph, 30, rng=11, **options).labels
     print(hashlib.sha256(labels.tobytes()).hexdigest())
 """
-USUAL = [{}, {"method": "two-step", "coreset_size": 3000}]
+USUAL = [{}, {"method": "two-step", "coreset": {"size": 3000}}]
 FURTHER = [
     {"objective": "normalized_cut"},
-    {"method": "paper", "embedding": "power", "coreset_size": 3000},
-    {"method": "paper", "embedding": "eigsh", "coreset_size": 3000},
-    {"method": "paper", "sampling": "parallel", "coreset_size": 3000},
+    {"method": "paper", "coreset": {"embedding": "power", "size": 3000}},
+    {"method": "paper", "coreset": {"embedding": "eigsh", "size": 3000}},
+    {"method": "paper", "coreset": {"sampling": "parallel", "size": 3000}},
     *(
-        {"method": "two-step", "sampling": "parallel", "objective": objective}
+        {"method": "two-step", "coreset": {"sampling": "parallel"}, "objective": objective}
         for objective in ("modularity", "normalized_cut")
     ),
     *({"method": "multilevel", "objective": objective} for objective in ("ratio_cut", "constant_potts")),

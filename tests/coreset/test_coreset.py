@@ -13,7 +13,7 @@ from test_seeding import poisoned_except
 
 from graphclust.coreset.induced_coreset_graph import coreset_graph
 from graphclust.coreset.label_extension import extend_labels
-from graphclust.coreset.sampling import Coreset, _round_sizes, construct_coreset
+from graphclust.coreset.sampling import CoresetSample, _round_sizes, construct_coreset
 from graphclust.errors import ConvergenceWarning, GraphValidationError, ParameterError
 from graphclust.objective.cuts import kernel_k_means_cost, normalized_cut
 from graphclust.objective.kernel import NormalizedCutKernel
@@ -41,7 +41,7 @@ def test_the_whole_graph_as_coreset_gives_the_graph_with_its_loops_back(name):
     kernel = NormalizedCutKernel.of(make_graph(name))
     K, weights = reference.dense_kernel(make(name).toarray())
     points = kernel.points
-    found = coreset_graph(kernel, Coreset(points, kernel.point_weights[points]))
+    found = coreset_graph(kernel, CoresetSample(points, kernel.point_weights[points]))
     with_loops = np.diag(weights) @ K @ np.diag(weights)
     np.testing.assert_allclose(found.toarray(), with_loops[np.ix_(points, points)], rtol=1e-12)
     np.testing.assert_allclose(found.sum(axis=1), kernel.degrees[points], rtol=1e-12)
@@ -77,7 +77,7 @@ def test_labels_on_very_unequal_degrees_look_degrees_up_by_node():
     """A hub of degree 200 beside a ring: norms that took a neighbor's degree by its position would go wrong."""
     kernel = NormalizedCutKernel.of(make_graph("hub"))
     K, _ = reference.dense_kernel(make("hub").toarray())
-    coreset = Coreset(np.arange(0, 201, 3), kernel.degrees[::3] * 3)
+    coreset = CoresetSample(np.arange(0, 201, 3), kernel.degrees[::3] * 3)
     labels = np.arange(len(coreset.nodes)) * 3 // 68
     values = reference.nearest_centroid(K, coreset.nodes, coreset.weights, labels)
     found = extend_labels(kernel, coreset, labels)
@@ -87,7 +87,7 @@ def test_labels_on_very_unequal_degrees_look_degrees_up_by_node():
 
 def test_empty_clusters_are_never_chosen_and_ties_go_to_the_lower_cluster():
     kernel = NormalizedCutKernel.of(nx.path_graph(7))
-    coreset = Coreset(np.array([1, 5]), np.array([3.0, 3.0]))
+    coreset = CoresetSample(np.array([1, 5]), np.array([3.0, 3.0]))
     found = extend_labels(kernel, coreset, np.array([3, 1]))
     assert found.labels.tolist() == [3, 3, 3, 1, 1, 1, 1]  # node 3 meets neither: equal norms, lower cluster
     assert found.undecided.tolist() == [False, False, False, True, False, False, False]
@@ -116,7 +116,7 @@ def test_permuting_the_nodes_permutes_the_labels():
     coreset = some_coreset(kernel, 8)
     labels = np.arange(len(coreset.nodes)) % 3
     by_new_place = np.argsort(place[coreset.nodes])
-    moved = Coreset(place[coreset.nodes][by_new_place], coreset.weights[by_new_place])
+    moved = CoresetSample(place[coreset.nodes][by_new_place], coreset.weights[by_new_place])
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         one = extend_labels(kernel, coreset, labels)
@@ -173,9 +173,9 @@ def test_impossible_coreset_arguments_are_named():
     with pytest.raises(ParameterError, match="second_term"):
         construct_coreset(kernel, 3, 5, second_term="uniform")
     with pytest.raises(GraphValidationError, match="coreset_labels"):
-        extend_labels(kernel, Coreset(np.array([0]), np.ones(1)), np.array([-1]))
+        extend_labels(kernel, CoresetSample(np.array([0]), np.ones(1)), np.array([-1]))
     with pytest.raises(GraphValidationError, match="coreset_labels has shape"):
-        extend_labels(kernel, Coreset(np.array([0]), np.ones(1)), np.array([0, 1]))
+        extend_labels(kernel, CoresetSample(np.array([0]), np.ones(1)), np.array([0, 1]))
 
 
 def test_a_clique_has_fewer_distinct_points_than_seeds():

@@ -6,8 +6,9 @@ import networkx as nx
 import numpy as np
 import pytest
 
+from graphclust import Coreset
 from graphclust.coreset.diagnostics import compare_coresets
-from graphclust.coreset.sampling import Coreset
+from graphclust.coreset.sampling import CoresetSample
 from graphclust.errors import ParameterError
 from graphclust.generators.planted_graphs import planted_partition
 from graphclust.objective.agreement import adjusted_rand_index
@@ -31,17 +32,20 @@ from graphclust.results.coreset_quality import coreset_quality, cost_on_all, cos
 )
 def test_the_verdict_on_a_coreset_is_true(planted, size, helps):
     graph, labels = planted_partition(*planted, rng=0)
-    found = coreset_sc(graph, planted[0], method="paper", coreset_size=size, rng=0, embedding="eigsh")
+    found = coreset_sc(graph, planted[0], method="paper", coreset=Coreset(size=size, embedding="eigsh"), rng=0)
     quality = coreset_quality(found, rng=0)
     assert quality.larger_helps == helps and quality.size == size < quality.larger_size
     assert ("would help" in str(quality)) == helps == ("hardly" not in str(quality))
     larger = [
-        coreset_sc(graph, planted[0], method="paper", coreset_size=quality.larger_size, rng=seed) for seed in range(3)
+        coreset_sc(graph, planted[0], method="paper", coreset=Coreset(size=quality.larger_size), rng=seed)
+        for seed in range(3)
     ]
     gain = np.mean([adjusted_rand_index(one.labels, labels) for one in larger])
     gain -= np.mean(
         [
-            adjusted_rand_index(coreset_sc(graph, planted[0], method="paper", coreset_size=size, rng=s).labels, labels)
+            adjusted_rand_index(
+                coreset_sc(graph, planted[0], method="paper", coreset=Coreset(size=size), rng=s).labels, labels
+            )
             for s in range(3)
         ]
     )
@@ -55,7 +59,7 @@ def test_on_the_whole_graph_both_costs_are_the_same(loops):
     graph.add_edges_from((u, u) for u in range(0, 34, 3))
     kernel = NormalizedCutKernel.of(graph, loops)
     labels = np.arange(34) % 3
-    whole = Coreset(np.arange(34), kernel.degrees)
+    whole = CoresetSample(np.arange(34), kernel.degrees)
     loops_of = kernel.degrees - kernel.graph.degrees + kernel.graph.loops
     A = kernel.graph.to_scipy().toarray()
     A[np.arange(34), np.arange(34)] = loops_of

@@ -12,7 +12,7 @@ from reference import algorithms as reference
 from graphclust.coreset.induced_coreset_graph import coreset_graph
 from graphclust.coreset.label_extension import extend_labels
 from graphclust.coreset.sampling import (
-    Coreset,
+    CoresetSample,
     _round_sizes,
     construct_coreset,
     importance_sample,
@@ -32,12 +32,12 @@ def test_nodes_of_weight_zero_are_no_members_of_their_cluster(name, share):
     weights = kernel.degrees[kernel.points] * rng.uniform(0.5, 2.0, len(kernel.points))
     weights[rng.random(len(weights)) < share] = 0.0
     weights[0] = 1.0
-    coreset = Coreset(kernel.points, weights)
+    coreset = CoresetSample(kernel.points, weights)
     labels = rng.integers(0, 4, len(weights))
     labels[0] = 3
     kept = weights > 0.0
     found = extend_labels(kernel, coreset, labels)
-    expected = extend_labels(kernel, Coreset(coreset.nodes[kept], weights[kept]), labels[kept])
+    expected = extend_labels(kernel, CoresetSample(coreset.nodes[kept], weights[kept]), labels[kept])
     assert (found.labels == expected.labels).all()
     assert (found.undecided == expected.undecided).all()
     K, _ = reference.dense_kernel(make(name).toarray())
@@ -53,7 +53,7 @@ def test_weights_so_small_that_products_vanish_stay_within_the_arrays(weight):
     kernel = NormalizedCutKernel.of(nx.complete_graph(200))
     weights = np.full(200, weight)
     weights[0] = 1.0
-    found = extend_labels(kernel, Coreset(np.arange(200), weights), np.arange(200) % 2)
+    found = extend_labels(kernel, CoresetSample(np.arange(200), weights), np.arange(200) % 2)
     assert set(found.labels) <= {0, 1} and not found.undecided.any()
 
 
@@ -78,7 +78,7 @@ def test_what_is_no_coreset_is_refused(nodes, weights, said):
     graph = nx.path_graph(8)
     graph.add_node(8)
     kernel = NormalizedCutKernel.of(graph)
-    coreset = Coreset(np.array(nodes), np.array(weights))
+    coreset = CoresetSample(np.array(nodes), np.array(weights))
     for take in (partial(extend_labels, coreset_labels=np.zeros(3, int)), coreset_graph):
         with pytest.raises(GraphValidationError, match=said):
             take(kernel, coreset)
@@ -86,9 +86,9 @@ def test_what_is_no_coreset_is_refused(nodes, weights, said):
 
 def test_an_induced_graph_of_another_coreset_is_refused():
     kernel = NormalizedCutKernel.of(nx.path_graph(8))
-    other = coreset_graph(kernel, Coreset(np.arange(4), np.ones(4)))
+    other = coreset_graph(kernel, CoresetSample(np.arange(4), np.ones(4)))
     with pytest.raises(GraphValidationError, match=r"induced has shape \(4, 4\)"):
-        extend_labels(kernel, Coreset(np.arange(3), np.ones(3)), np.zeros(3, int), induced=other)
+        extend_labels(kernel, CoresetSample(np.arange(3), np.ones(3)), np.zeros(3, int), induced=other)
 
 
 @pytest.mark.filterwarnings("ignore:only .* seeds were drawn")
@@ -143,4 +143,7 @@ def test_a_seed_that_was_drawn_twice_weighs_once():
 
 
 def test_a_coreset_is_shown_in_one_line():
-    assert repr(Coreset(np.arange(5000), np.full(5000, 2.0))) == "Coreset(nodes=5000, weight=10000, n_clipped=0)"
+    assert (
+        repr(CoresetSample(np.arange(5000), np.full(5000, 2.0)))
+        == "CoresetSample(nodes=5000, weight=10000, n_clipped=0)"
+    )

@@ -12,7 +12,7 @@ from graphclust.compiled.runtime import blocks, counter_rng
 from graphclust.compiled.runtime.blocks import coarse_blocks, map_blocks, row_blocks
 from graphclust.coreset import parallel_sampling as steps
 from graphclust.coreset.label_extension import centroids_of_rows, extend_labels, labels_in_block
-from graphclust.coreset.sampling import Coreset, construct_coreset, importance_sample, sampling_probabilities
+from graphclust.coreset.sampling import CoresetSample, construct_coreset, importance_sample, sampling_probabilities
 from graphclust.coreset.seeding import Seeds
 from graphclust.errors import GraphClustError
 from graphclust.graph.executor import InProcess, sum_in_order
@@ -212,7 +212,7 @@ def test_links_and_labels_from_the_rows_of_the_coreset_are_those_of_the_graph(ke
     labels = np.arange(len(places)) % 4
     centroids = engine.once(centroids_of_rows, rows, coreset.weights, places, labels)
     found = np.concatenate(engine.fetch(engine.each(labels_in_block, rows, centroids)))
-    members = Coreset(coreset.nodes[places], coreset.weights[places])
+    members = CoresetSample(coreset.nodes[places], coreset.weights[places])
     extended = extend_labels(kernel, members, labels, met_only=True)
     assert (found == np.where(extended.undecided, -1, extended.labels)).all()
     assert len(set(found.tolist())) == 5

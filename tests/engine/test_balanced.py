@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 import graphclust
-from graphclust import balanced_partition, coreset_sc
+from graphclust import balanced_partition
 from graphclust.compiled.graphs import balance as balance_loops
 from graphclust.compiled.graphs import fiduccia_mattheyses as climbing
 from graphclust.compiled.graphs import jet
@@ -261,46 +261,28 @@ def test_many_parts_are_the_same_again():
     assert (balanced_partition(grid, 32, effort="low", rng=1).labels == first.labels).all()
 
 
-def test_coreset_sc_passes_the_objective_on():
-    through = coreset_sc(MESH, 4, objective="edge_cut", max_imbalance=0.1, effort="low", rng=2)
-    assert through == balanced_partition(MESH, 4, max_imbalance=0.1, effort="low", rng=2)
-
-
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        (
-            {"objective": "edge_cut", "resolution": 2.0},
-            ["resolution=2.0", "'edge_cut'", "leave it out, or take another objective"],
-        ),
-        ({"objective": "edge_cut", "memory_limit": 1}, ["memory_limit=1", "'edge_cut'", "leave it out"]),
-        ({"objective": "edge_cut", "method": "paper"}, ["method='paper'", "'edge_cut'"]),
-        ({"objective": "edge_cut", "max_imbalance": -1}, ["max_imbalance=-1", ">= 0"]),
-        ({"objective": "edge_cut", "effort": "most"}, ["effort='most'", "'high'"]),
-        ({"objective": "edge_cut", "node_weight": [1.0] * 3}, ["node_weight", "(4,)"]),
-        ({"objective": "edge_cut", "node_weight": [1, 1, 1, 7]}, ["node_weight[3] is 7", "max_imbalance >= 0.4"]),
-        ({"objective": "edge_cut", "node_weight": [1, 1, 0, 1]}, ["node_weight[2] is 0", "> 0"]),
-        ({"objective": "edge_cut", "node_weight": "load"}, ["node_weight='load'", "4 nodes"]),
+        ({"max_imbalance": -1}, ["max_imbalance=-1", ">= 0"]),
+        ({"effort": "most"}, ["effort='most'", "'high'"]),
+        ({"node_weight": [1.0] * 3}, ["node_weight", "(4,)"]),
+        ({"node_weight": [1, 1, 1, 7]}, ["node_weight[3] is 7", "max_imbalance >= 0.4"]),
+        ({"node_weight": "load"}, ["node_weight='load'", "4 nodes"]),
     ],
 )
 def test_impossible_arguments_are_named(options, words):
     with pytest.raises((ParameterError, graphclust.GraphValidationError)) as caught:
-        coreset_sc(nx.path_graph(4), 2, **options)
+        balanced_partition(nx.path_graph(4), 2, **options)
     for word in words:
         assert word in str(caught.value)
 
 
-@pytest.mark.parametrize("objective", ["edge_cut", "modularity"])
-def test_a_share_above_one_may_mean_per_cent(objective):
+def test_a_share_above_one_may_mean_per_cent():
     with pytest.warns(graphclust.GraphWarning, match=r"^max_imbalance=3 lets .* 4 times .* pass max_imbalance=0.03$"):
-        coreset_sc(nx.path_graph(4), 2, objective=objective, max_imbalance=3, rng=0)
+        balanced_partition(nx.path_graph(4), 2, max_imbalance=3, rng=0)
     heavy = [1, 1, 1, 1, 7]  # one of which is 1.27 times a part
-    assert coreset_sc(nx.path_graph(5), 2, objective=objective, max_imbalance=1.28, node_weight=heavy, rng=0).k == 2
-
-
-def test_k_has_to_be_given():
-    with pytest.raises(ParameterError, match="k was not given"):
-        coreset_sc(MESH, objective="edge_cut")
+    assert balanced_partition(nx.path_graph(5), 2, max_imbalance=1.28, node_weight=heavy, rng=0).k == 2
 
 
 def test_an_interruption_returns_parts_within_the_bound():

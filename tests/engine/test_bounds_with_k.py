@@ -13,7 +13,7 @@ from scipy import sparse
 from scipy.io import mmread, mmwrite
 
 import graphclust
-from graphclust import coreset_sc
+from graphclust import Coreset, coreset_sc
 from graphclust.compiled.graphs.levels import Goal
 from graphclust.compiled.graphs.objective import PLAIN, Objective
 from graphclust.engine import within_bounds
@@ -73,8 +73,9 @@ def test_no_cluster_exceeds_the_mean_by_more_than_the_imbalance(A, k, imbalance,
     n = np.count_nonzero(A.sum(axis=1))
     if not 0 < k <= n:
         return
-    found = coreset_sc(A, k, objective=objective, max_imbalance=imbalance, components="all", effort="low", rng=0)
-    assert found.n_clusters == k and found.sizes.max() <= np.ceil((1 + imbalance) * n / k - 1e-9)
+    most = np.ceil((1 + imbalance) * n / k - 1e-9)
+    found = coreset_sc(A, k, objective=objective, max_size=most, components="all", effort="low", rng=0)
+    assert found.n_clusters == k and found.sizes.max() <= most
 
 
 @settings(max_examples=25, deadline=None)
@@ -150,7 +151,7 @@ def test_a_star_gives_up_connectedness_and_says_so():
 
 def test_planted_groups_of_one_size_are_found():
     planted = graphclust.planted_partition(8, 50, 12, 1, rng=2)
-    found = coreset_sc(planted.graph, 8, max_imbalance=0.0, rng=0)
+    found = coreset_sc(planted.graph, 8, max_size=50, rng=0)
     assert graphclust.adjusted_rand_index(planted.labels, found.labels) > 0.99
 
 
@@ -189,15 +190,16 @@ def test_a_node_attribute_weighs_and_names_may_come_in_any_order():
     igraph = pytest.importorskip("igraph")
     weighted = NOVEL.copy()
     nx.set_node_attributes(weighted, {name: 1 + len(name) % 3 for name in weighted}, "scenes")
-    found = coreset_sc(weighted, 6, max_imbalance=0.05, node_weight="scenes", rng=0)
+    most = np.ceil(1.05 * sum(1 + len(name) % 3 for name in weighted) / 6)
+    found = coreset_sc(weighted, 6, max_size=most, node_weight="scenes", rng=0)
     shuffled = nx.Graph()
     shuffled.add_nodes_from(reversed(list(weighted.nodes(data=True))))
     shuffled.add_edges_from(weighted.edges(data=True))
-    again = coreset_sc(shuffled, 6, max_imbalance=0.05, node_weight="scenes", rng=0)
+    again = coreset_sc(shuffled, 6, max_size=most, node_weight="scenes", rng=0)
     other = igraph.Graph.from_networkx(weighted)
-    of_igraph = coreset_sc(other, 6, max_imbalance=0.05, node_weight="scenes", rng=0)
+    of_igraph = coreset_sc(other, 6, max_size=most, node_weight="scenes", rng=0)
     heaviest = np.bincount(of_igraph.labels, other.vs["scenes"]).max()
-    assert heaviest <= np.ceil(1.05 * sum(other.vs["scenes"]) / 6) and of_igraph.parameters == found.parameters
+    assert heaviest <= most and of_igraph.parameters == found.parameters
     with pytest.raises(ParameterError, match="node_weight='age' is missing on 77 nodes"):
         coreset_sc(other, 6, max_size=50, node_weight="age")
     loads = [sum(weighted.nodes[name]["scenes"] for name in part) for part in found.communities()]
@@ -219,8 +221,8 @@ def test_an_interruption_returns_clusters_within_the_bounds():
             raise KeyboardInterrupt
 
     with pytest.raises(Interrupted) as caught:
-        coreset_sc(nx.grid_2d_graph(40, 40), 9, max_imbalance=0.01, effort="high", rng=0, progress=stop)
-    assert caught.value.best.sizes.max() <= np.ceil(1.01 * 1600 / 9) and caught.value.best.n_clusters == 9
+        coreset_sc(nx.grid_2d_graph(40, 40), 9, max_size=180, effort="high", rng=0, progress=stop)
+    assert caught.value.best.sizes.max() <= 180 and caught.value.best.n_clusters == 9
 
 
 @pytest.mark.parametrize(
@@ -229,19 +231,13 @@ def test_an_interruption_returns_clusters_within_the_bounds():
         ({"max_size": 10}, ["max_size=10", "max_size >= 20", "k >= 8"]),
         ({"min_size": 30}, ["min_size=30", "min_size <= 19", "k <= 2"]),
         ({"min_size": 10, "max_size": 8}, ["max_size", "8"]),
-        ({"max_size": 30, "max_imbalance": 0.1}, ["max_size=30", "max_imbalance=0.1", "one"]),
-        ({"max_imbalance": -0.1}, ["max_imbalance=-0.1", ">= 0"]),
         ({"min_size": 0}, ["min_size=0", "> 0"]),
-        ({"node_weight": np.ones(77)}, ["node_weight", "min_size, max_size or max_imbalance"]),
+        ({"node_weight": np.ones(77)}, ["node_weight", "min_size or max_size"]),
         ({"max_size": 30, "node_weight": [1.0]}, ["node_weight", "(77,)"]),
-        ({"max_imbalance": 0.1, "node_weight": [*[1.0] * 76, 90.0]}, ["max_imbalance >= 1.169", "90"]),
         ({"max_size": 80, "node_weight": [*[1.0] * 76, 90.0]}, ["max_size=80", "at least 90"]),
         ({"max_size": 30, "method": "two-step"}, ["max_size=30", "'two-step'", "'multilevel'"]),
-        ({"max_size": 30, "coreset_size": 50}, ["max_size=30", "'two-step'"]),
-        (
-            {"max_size": 30, "objective": "edge_cut"},
-            ["max_size=30", "'edge_cut', which has max_imbalance, node_weight", "bound the parts by max_imbalance"],
-        ),
+        ({"max_size": 30, "coreset": Coreset(size=50)}, ["max_size=30", "'two-step'"]),
+        ({"max_size": 30, "objective": "edge_cut"}, ["'edge_cut'", "balanced_partition(G, k)"]),
     ],
 )
 def test_impossible_arguments_are_named(options, words):
@@ -365,8 +361,8 @@ def test_a_path_refuses_a_k_that_the_bounds_do_not_allow():
 def test_estimators_take_bounds():
     sklearn = pytest.importorskip("sklearn.datasets")
     points, _ = sklearn.make_blobs([40, 20, 8], random_state=1)
-    labels = graphclust.CoresetSpectralClustering(3, max_imbalance=0.0, random_state=0).fit_predict(points)
-    assert sorted(np.bincount(labels)) == [22, 23, 23]
+    labels = graphclust.CoresetSpectralClustering(3, max_size=23, random_state=0).fit_predict(points)
+    assert np.bincount(labels).max() <= 23
     sizes = np.bincount(graphclust.GraphClustering(min_size=10, max_size=20, random_state=0).fit_predict(points))
     assert sizes.min() >= 10 and sizes.max() <= 20
 
@@ -379,9 +375,8 @@ def test_cells_are_clustered_within_bounds():
     graphclust.cluster_anndata(adata, 5, min_size=10, max_size=20)
     counts = adata.obs["graphclust"].value_counts()
     assert counts.min() >= 10 and counts.max() <= 20
-    graphclust.cluster_anndata(adata, 4, max_imbalance=0.1, node_weight="counts")
-    loads = adata.obs.groupby("graphclust", observed=True)["counts"].sum()
-    assert loads.max() <= np.ceil(1.1 * loads.sum() / 4)
+    graphclust.cluster_anndata(adata, 4, max_size=826, node_weight="counts")  # a tenth above the mean
+    assert adata.obs.groupby("graphclust", observed=True)["counts"].sum().max() <= 826
     graphclust.cluster_anndata(adata, resolution=1.0, min_size=8, small="apart")
     counts = adata.obs["graphclust"].value_counts()
     assert counts.min() >= 8 and adata.obs["graphclust"].isna().any()
@@ -391,8 +386,6 @@ def test_cells_are_clustered_within_bounds():
     assert adata.obs["graphclust"].value_counts().max() <= 12
     with pytest.raises(ParameterError, match=r"node_weight='genes'.*'counts'"):
         graphclust.cluster_anndata(adata, 4, max_size=30, node_weight="genes")
-    with pytest.raises(ParameterError, match=r"max_imbalance=0.1 needs .* expected k"):
-        graphclust.cluster_anndata(adata, resolution=1.0, max_imbalance=0.1)
 
 
 def test_the_command_clusters_within_bounds(tmp_path, capsys):
@@ -403,9 +396,9 @@ def test_the_command_clusters_within_bounds(tmp_path, capsys):
     (tmp_path / "weights.txt").write_text("".join(f"{weight}\n" for weight in weights))
     (tmp_path / "nodes.tsv").write_text("name\tage\tload\n" + "".join(f"{33 - i}\t5\t{34 - i}\n" for i in range(34)))
     for named in ("weights.txt", "nodes.tsv:load"):
-        assert main([*command, "--imbalance", "0.1", "--node-weight", str(tmp_path / named)]) == 0
+        assert main([*command, "--max-size", "164", "--node-weight", str(tmp_path / named)]) == 0
         load = np.bincount(graphclust.read_labels(labels)[1], weights)
-        assert load.max() <= np.ceil(1.1 * weights.sum() / 4)
+        assert load.max() <= 164  # a tenth above the mean
     assert main([*command, "--max-size", "5"]) == 2 and "--max-size >= 9 or k >= 7" in capsys.readouterr().err
     for named, words in (("nodes.tsv:size", "'load'"), ("nodes.tsv:age", None)):
         code = main([*command, "--max-size", "60", "--node-weight", str(tmp_path / named)])
@@ -436,7 +429,7 @@ def test_weights_of_a_metis_file_count_in_bounds_and_its_parts_are_read_back(tmp
     graphclust.save_graph(tmp_path / "grid.graph", dataclasses.replace(graph, node_weights=weights.astype(float)))
     assert (tmp_path / "grid.graph").read_text().splitlines()[:2] == ["64 112 010", "1 2 9"]
     for found in (
-        coreset_sc(tmp_path / "grid.graph", 4, max_imbalance=0.03, rng=0),
+        coreset_sc(tmp_path / "grid.graph", 4, max_size=np.ceil(1.03 * weights.sum() / 4), rng=0),
         graphclust.balanced_partition(tmp_path / "grid.graph", 4, rng=0),
     ):
         load = np.bincount(found.labels, weights)
@@ -527,5 +520,5 @@ def test_a_part_joins_a_neighbor_only_where_both_clusters_stay_within_the_bounds
 def test_equal_parts_of_a_graph_whose_coarsest_one_has_no_edge(monkeypatch):
     monkeypatch.setattr(within_bounds, "BUDGET", 5)  # as if the pairs were some hundred thousand
     pairs = nx.disjoint_union_all([nx.complete_graph(2)] * 100)
-    found = coreset_sc(pairs, 2, max_imbalance=0.0, components="all", rng=0)
+    found = coreset_sc(pairs, 2, max_size=100, components="all", rng=0)
     assert found.sizes.tolist() == [100, 100]

@@ -8,7 +8,7 @@ from cases import for_each
 from scipy import sparse
 
 import graphclust
-from graphclust import coreset_sc
+from graphclust import Coreset, coreset_sc
 from graphclust.compiled.graphs.levels import Goal
 from graphclust.engine import connectivity, sequential_contraction
 from graphclust.engine.levels import run_on, with_sums
@@ -22,7 +22,7 @@ from graphclust.two_step.blockwise import GraphSource
 from graphclust.two_step.executors import InBlocks
 from graphclust.two_step.in_memory import InMemory
 
-TWO_STEP = {"in memory": {"method": "two-step"}, "by blocks": {"sampling": "parallel"}}
+TWO_STEP = {"in memory": {"method": "two-step"}, "by blocks": {"coreset": Coreset(sampling="parallel")}}
 
 
 def sparse_graph(seed: int, n: int = 120, degree: float = 3.0) -> Graph:

@@ -8,7 +8,7 @@ from graphs import make_graph
 from scipy import sparse
 
 import graphclust
-from graphclust import communities, coreset_sc, load_model, planted_partition
+from graphclust import Coreset, communities, coreset_sc, load_model, planted_partition
 from graphclust.graph.container import Graph
 from graphclust.objective.objective import OBJECTIVES
 from graphclust.profile.path_builder import cluster_path
@@ -48,7 +48,7 @@ WAYS = {
     **{name: lambda graph, name=name: coreset_sc(graph, K, objective=name, rng=1) for name in OBJECTIVES},
     "two-step": lambda graph: coreset_sc(graph, K, method="two-step", rng=1),
     "two-step, ratio cut": lambda graph: coreset_sc(graph, K, method="two-step", objective="ratio_cut", rng=1),
-    "by blocks": lambda graph: coreset_sc(graph, K, sampling="parallel", rng=1),
+    "by blocks": lambda graph: coreset_sc(graph, K, coreset=Coreset(sampling="parallel"), rng=1),
     "communities": lambda graph: communities(graph, rng=1),
     "constant Potts communities": lambda graph: communities(graph, objective="constant_potts", resolution=0.2, rng=1),
     "path": lambda graph: cluster_path(graph, range(1, K + 1), rng=1)[K],

@@ -11,7 +11,7 @@ from cases import for_each
 from quiet_calls import quietly
 from reference import objectives as reference
 
-from graphclust import cluster_path, coreset_sc, merge_clusters, move_nodes, refine_partition
+from graphclust import Coreset, cluster_path, coreset_sc, merge_clusters, move_nodes, refine_partition
 from graphclust.compiled.graphs.levels import Goal
 from graphclust.engine.agglomeration import agglomerate
 from graphclust.engine.engine import contract_to_regions
@@ -86,7 +86,7 @@ def united_for_the_number(found) -> bool:
 WAYS = {
     "multilevel": lambda graph, k: coreset_sc(graph, k, rng=0),
     "two-step": lambda graph, k: coreset_sc(graph, k, method="two-step", rng=0),
-    "by blocks": lambda graph, k: coreset_sc(graph, k, sampling="parallel", rng=0),
+    "by blocks": lambda graph, k: coreset_sc(graph, k, coreset=Coreset(sampling="parallel"), rng=0),
     "path": lambda graph, k: cluster_path(graph, range(1, 41), rng=0)[k],
 }
 
@@ -249,7 +249,7 @@ def test_the_published_method_is_for_the_normalized_cut(objective):
     with pytest.raises(ParameterError, match=f"objective='{objective}' is not what method 'paper' is made for"):
         coreset_sc(nx.karate_club_graph(), 2, method="paper", objective=objective)
     with pytest.raises(ParameterError, match="is not what method 'paper'"):
-        coreset_sc(nx.karate_club_graph(), 2, embedding="power", objective=objective)
+        coreset_sc(nx.karate_club_graph(), 2, coreset=Coreset(embedding="power"), objective=objective)
 
 
 def test_the_published_method_says_what_it_was_made_for():

@@ -26,6 +26,7 @@ from sklearn_examples import EXAMPLES
 
 import graphclust
 from graphclust import (
+    Coreset,
     CoresetSpectralClustering,
     KernelKMeans,
     KMeans,
@@ -440,9 +441,9 @@ def test_numpys_global_generator_is_a_random_state_and_a_coreset_may_be_a_share(
     points = np.repeat(np.arange(4.0), 50)[:, None] * 10 + np.random.default_rng(0).normal(size=(200, 1))
     state = np.random.get_state()  # noqa: NPY002
     try:
-        model = CoresetSpectralClustering(4, coreset_size=0.5, random_state=np.random).fit(points)
+        model = CoresetSpectralClustering(4, coreset=Coreset(size=0.5), random_state=np.random).fit(points)
     finally:
         np.random.set_state(state)  # noqa: NPY002
-    assert model.clustering_.parameters["coreset_size"] == 100
+    assert model.clustering_.parameters["coreset"]["size"] == 100
     assert model.score(points) == pytest.approx(0.75, abs=0.05)
     assert model.score(points[:120]) < model.score(points)

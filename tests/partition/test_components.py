@@ -6,6 +6,7 @@ import pytest
 from cases import for_each
 
 from graphclust import (
+    Coreset,
     Graph,
     GraphWarning,
     ParameterError,
@@ -48,7 +49,7 @@ def with_an_isolated_node(graph: nx.Graph) -> Graph:
 
 def sizes_that_take_part(graph: nx.Graph, k: int, which: str = "large") -> list[int]:
     checked = as_graph(graph)
-    searched = nodes_to_partition(checked, k, which, [], Progress())
+    searched = nodes_to_partition(checked, k, which, Progress()).nodes
     sizes = np.bincount(checked.components[searched], minlength=checked.n_components)
     assert ((sizes == np.bincount(checked.components)) | (sizes == 0)).all()  # whole components
     return sorted(sizes[sizes > 0].tolist(), reverse=True)
@@ -144,7 +145,9 @@ def test_where_the_components_that_take_part_have_too_few_nodes_all_do():
     assert found.n_clusters == 13 and found.n_aside == 0
 
 
-@pytest.mark.parametrize("options", [{"method": "two-step"}, {"sampling": "parallel"}, {"method": "multilevel"}])
+@pytest.mark.parametrize(
+    "options", [{"method": "two-step"}, {"coreset": Coreset(sampling="parallel")}, {"method": "multilevel"}]
+)
 def test_every_method_puts_the_same_nodes_aside(options):
     graph = with_an_isolated_node(nx.disjoint_union_all([planted(), *[nx.path_graph(9)] * 4]))
     found = coreset_sc(graph, 4, rng=2, **options)

@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 
-from graphclust import as_graph, coreset_sc, planted_partition
+from graphclust import Coreset, as_graph, coreset_sc, planted_partition
 from graphclust.errors import ConvergenceWarning, GraphWarning
 from graphclust.graph.container import Graph
 from graphclust.objective.objective import OBJECTIVES
@@ -26,9 +26,9 @@ METHODS = {
     "multilevel": {"method": "multilevel"},
     "two-step": {"method": "two-step"},
     "two-step, all components": {"method": "two-step", "components": "all"},
-    "naive": {"method": "two-step", "sampling": "naive"},
-    "uniform": {"method": "two-step", "sampling": "uniform"},
-    "oversampled": {"oversampling": 5.0},
+    "naive": {"method": "two-step", "coreset": Coreset(sampling="naive")},
+    "uniform": {"method": "two-step", "coreset": Coreset(sampling="uniform")},
+    "oversampled": {"coreset": Coreset(oversampling=5.0)},
     "normalized cut": {"objective": "normalized_cut"},
     "ratio cut": {"objective": "ratio_cut"},
     "constant Potts": {"objective": "constant_potts"},
@@ -129,7 +129,9 @@ def test_every_graph_is_cut_into_exactly_k(name, method):
 def test_a_coreset_of_k_draws_is_enough(name, method):
     graph = graph_of(name)
     for k in some_k(int((~graph.isolated).sum())):
-        assert_exactly_k(graph, k, coreset_size=k, rng=k, **SMALLEST_CORESETS[method])
+        options = dict(SMALLEST_CORESETS[method])
+        coreset = Coreset(size=k, sampling=options.pop("sampling", "tree"))
+        assert_exactly_k(graph, k, coreset=coreset, rng=k, **options)
 
 
 @for_each("objective", OBJECTIVES)
@@ -171,7 +173,7 @@ def test_few_clusters_of_a_large_graph_of_many_blocks(k):
     graph = large_graph_of_blocks()
     for method in ("auto", "two-step"):
         assert_exactly_k(graph, k, method=method, rng=0)
-    assert_exactly_k(graph, k, coreset_size=500, rng=1)
+    assert_exactly_k(graph, k, coreset=Coreset(size=500), rng=1)
 
 
 @functools.cache
@@ -185,6 +187,6 @@ def test_real_graphs_are_cut_into_exactly_k(data_folder, name):
     with np.load(data_folder / "graphs" / f"{name}.npz", allow_pickle=False) as stored:
         indptr, indices, n = stored["indptr"], stored["indices"], len(stored["indptr"]) - 1
     graph = caught(sparse.csr_array((np.ones(len(indices)), indices, indptr), shape=(n, n)))
-    for options in ({}, {"method": "two-step"}, {"components": "all"}, {"coreset_size": 100}):
+    for options in ({}, {"method": "two-step"}, {"components": "all"}, {"coreset": Coreset(size=100)}):
         for k in (2, 5, 60):
             assert_exactly_k(graph, k, rng=k, **options)

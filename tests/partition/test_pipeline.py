@@ -2,6 +2,7 @@
 
 import json
 import warnings
+from dataclasses import replace
 
 import networkx as nx
 import numpy as np
@@ -11,7 +12,7 @@ from quiet_calls import PAPER, quietly
 from scipy import sparse
 
 import graphclust
-from graphclust import coreset_sc
+from graphclust import Coreset, coreset_sc
 from graphclust.coreset import paper as paper
 from graphclust.errors import ConvergenceWarning, GraphWarning, ParameterError
 from graphclust.generators.planted_graphs import stochastic_block_model
@@ -39,7 +40,7 @@ def test_the_paper_method_labels_just_the_nodes_with_edges(name, embedding, all_
     n = matrix.shape[0]
     for k in {n} if all_apart else {1, min(2, n), min(5, n)}:
         for size in (None, k, max(k, n // 2)):
-            result = quietly(matrix, k, coreset_size=size, embedding=embedding, rng=3, **PAPER)
+            result = quietly(matrix, k, coreset=Coreset(size=size, embedding=embedding), rng=3, **PAPER)
             assert result.labels.shape == (n,)
             isolated = matrix.sum(axis=1) == 0
             assert (result.labels[isolated] == -1).all()
@@ -90,20 +91,22 @@ def test_clear_clusters_are_found_exactly(name):
     k = {"block model": 3, "looped block model": 3}.get(name, 2)
     sizes = {"block model": [40] * 3, "two cliques": [9, 11], "barbell": [10] * 2, "looped block model": [20, 30, 10]}
     planted = np.repeat(range(k), sizes[name])
-    found = coreset_sc(make(name), k, embedding="eigsh", rng=5, **PAPER)
+    found = coreset_sc(make(name), k, coreset=Coreset(embedding="eigsh"), rng=5, **PAPER)
     assert adjusted_rand_index(found.labels, planted) == 1
 
 
 def test_the_power_method_finds_most_blocks(blocks):
     """Three random columns for eight blocks: some draws of them do not tell two blocks apart."""
-    found = [coreset_sc(blocks.graph, 8, embedding="power", rng=seed, **PAPER).labels for seed in range(12)]
+    found = [
+        coreset_sc(blocks.graph, 8, coreset=Coreset(embedding="power"), rng=seed, **PAPER).labels for seed in range(12)
+    ]
     agreement = [adjusted_rand_index(labels, blocks.labels) for labels in found]
     assert np.median(agreement) > 0.9
     assert max(agreement) == 1
 
 
 def test_planted_blocks_from_a_coreset_of_an_eighth(blocks):
-    result = coreset_sc(blocks.graph, 8, coreset_size=300, rng=1, **PAPER)
+    result = coreset_sc(blocks.graph, 8, coreset=Coreset(size=300), rng=1, **PAPER)
     assert len(result.coreset.nodes) <= 300
     assert adjusted_rand_index(result.labels, blocks.labels) > 0.99
     on_coreset = adjusted_rand_index(result.coreset.labels, blocks.labels[result.coreset.nodes])
@@ -118,7 +121,7 @@ def test_components_are_not_split_when_there_are_k_of_them():
 
 
 def test_after_the_gate_only_rows_of_sampled_nodes_are_read(blocks):
-    options = {"coreset_size": 200, "rng": 9, **PAPER}
+    options = {"coreset": Coreset(size=200), "rng": 9, **PAPER}
     result = coreset_sc(blocks.graph, 8, **options)
     lengths = np.diff(blocks.graph.indptr)
     assert (
@@ -166,7 +169,7 @@ def test_same_labels_for_every_form_of_the_same_graph(name):
     matrix = make(name)
     expected = None
     for form, graph in every_form(matrix):
-        labels = quietly(graph, 3, coreset_size=6 if name == "weighted" else 60, rng=17, **PAPER).labels
+        labels = quietly(graph, 3, coreset=Coreset(size=6 if name == "weighted" else 60), rng=17, **PAPER).labels
         expected = labels if expected is None else expected
         assert (labels == expected).all(), form
 
@@ -209,7 +212,7 @@ def test_components_put_aside_are_counted(n_tiny, said):
 
 
 def test_figures_of_a_result_agree_with_its_labels(blocks):
-    result = coreset_sc(blocks.graph, 8, coreset_size=300, rng=1, **PAPER)
+    result = coreset_sc(blocks.graph, 8, coreset=Coreset(size=300), rng=1, **PAPER)
     assert result.k == result.n_clusters == 8
     assert result.sizes.sum() == 2400
     assert result.volume.sum() == blocks.graph.total_volume
@@ -239,14 +242,14 @@ def test_figures_of_a_result_agree_with_its_labels(blocks):
 
 def test_undecided_nodes_are_shown():
     sparse_blocks = graphclust.planted_partition(5, 400, 4, 0.5, rng=8)
-    result = quietly(sparse_blocks.graph, 5, coreset_size=20, rng=3, **PAPER)
+    result = quietly(sparse_blocks.graph, 5, coreset=Coreset(size=20), rng=3, **PAPER)
     assert result.undecided.mean() > 0.8
     assert f"{result.undecided.sum():,} nodes" in str(result)
 
 
-def coresets_of(blocks, **options):
-    found = coreset_sc(blocks.graph, 8, coreset_size=600, rng=1, **options, **PAPER)
-    assert adjusted_rand_index(found.labels, blocks.labels) > 0.9, options
+def coresets_of(blocks, **how):
+    found = coreset_sc(blocks.graph, 8, coreset=Coreset(size=600, **how), rng=1, **PAPER)
+    assert adjusted_rand_index(found.labels, blocks.labels) > 0.9, how
     return found.coreset
 
 
@@ -257,12 +260,12 @@ def test_another_diagonal_changes_the_coreset_drawn(blocks):
         coreset = coresets_of(blocks, loops=loops, shift=shift)
         assert not np.array_equal(coreset.nodes, plain.nodes)  # other distances, so that others are drawn
     with pytest.raises(ParameterError, match="shift"):
-        coreset_sc(blocks.graph, 8, loops="given", **PAPER)
+        coreset_sc(blocks.graph, 8, coreset=Coreset(loops="given"), **PAPER)
 
 
-@pytest.mark.parametrize("options", [{"sampling": "naive"}, {"second_term": "voronoi"}, {"rounds": 2}])
-def test_naive_sampling_voronoi_and_rounds_draw_other_coresets_as_good(blocks, options):
-    assert not np.array_equal(coresets_of(blocks, **options).weights, coresets_of(blocks).weights)
+@pytest.mark.parametrize("how", [{"sampling": "naive"}, {"second_term": "voronoi"}, {"rounds": 2}])
+def test_naive_sampling_voronoi_and_rounds_draw_other_coresets_as_good(blocks, how):
+    assert not np.array_equal(coresets_of(blocks, **how).weights, coresets_of(blocks).weights)
 
 
 @pytest.mark.parametrize(("embedding", "function"), [("eigsh", "spectral"), ("power", "fast_spectral")])
@@ -274,9 +277,9 @@ def test_coreset_weights_may_stand_for_its_degrees(blocks, embedding, function, 
         return real(*arguments, degrees=degrees, **options)
 
     monkeypatch.setattr(embeddings, f"{function}_embedding", spy)
-    options = {"coreset_size": 600, "embedding": embedding, "rng": 1, **PAPER}
-    found = coreset_sc(blocks.graph, 8, degrees="weights", **options)
-    coreset_sc(blocks.graph, 8, degrees="row_sums", **options)
+    how = Coreset(size=600, embedding=embedding, degrees="weights")
+    found = coreset_sc(blocks.graph, 8, coreset=how, rng=1, **PAPER)
+    coreset_sc(blocks.graph, 8, coreset=replace(how, degrees="row_sums"), rng=1, **PAPER)
     assert np.array_equal(given[0], found.coreset.weights) and given[1] is None
 
 
@@ -297,7 +300,7 @@ def test_fewer_clusters_than_asked_for_are_announced():
         pytest.warns(GraphWarning, match="have no neighbor in the coreset"),
         pytest.warns(ConvergenceWarning, match=r"only \d+ of k=6"),
     ):
-        result = coreset_sc(nx.path_graph(30), 6, coreset_size=6, rng=0, **PAPER)  # a node is drawn twice
+        result = coreset_sc(nx.path_graph(30), 6, coreset=Coreset(size=6), rng=0, **PAPER)  # a node is drawn twice
     assert result.n_clusters < 6
     assert any("of k=6" in remark for remark in result.remarks)
 
@@ -314,7 +317,7 @@ def test_isolated_nodes_are_announced():
 @pytest.mark.parametrize("method", ["paper", "two-step"])
 def test_a_coreset_is_labeled_in_the_numbering_of_the_nodes(method):
     planted = stochastic_block_model([20, 150, 60, 100, 30], 0.5, 0.01, rng=518)
-    found = coreset_sc(planted.graph, 5, method=method, coreset_size=200, rng=2)
+    found = coreset_sc(planted.graph, 5, method=method, coreset=Coreset(size=200), rng=2)
     assert (found.coreset.labels == found.labels[found.coreset.nodes]).mean() > 0.95
 
 
@@ -322,7 +325,7 @@ def test_the_published_coreset_is_a_twentieth_of_the_nodes():
     assert [paper.default_size(n, k) for n, k in ((50, 2), (5_000, 2), (5_000, 100), (30_001, 2))] == [
         50, 1_000, 2_000, 1_501
     ]  # fmt: skip
-    assert quietly(nx.karate_club_graph(), 2, rng=0, **PAPER).parameters["coreset_size"] == 34
+    assert quietly(nx.karate_club_graph(), 2, rng=0, **PAPER).parameters["coreset"]["size"] == 34
 
 
 def test_one_dominant_cluster_is_remarked():
@@ -340,7 +343,7 @@ def test_the_listener_sees_the_stages_and_can_stop_them(blocks):
     coreset_sc(
         blocks.graph,
         8,
-        embedding="power",
+        coreset=Coreset(embedding="power"),
         rng=0,
         progress=lambda stage, done, total: seen.append((stage, done, total)),
         **PAPER,
@@ -353,7 +356,7 @@ def test_the_listener_sees_the_stages_and_can_stop_them(blocks):
             raise TimeoutError(stage)
 
     with pytest.raises(TimeoutError):
-        coreset_sc(blocks.graph, 8, embedding="power", rng=0, progress=out_of_time, **PAPER)
+        coreset_sc(blocks.graph, 8, coreset=Coreset(embedding="power"), rng=0, progress=out_of_time, **PAPER)
 
 
 def test_the_gate_is_skipped_for_a_graph():

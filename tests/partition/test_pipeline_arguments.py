@@ -1,6 +1,8 @@
 """coreset_sc and what it is asked for: impossible arguments, options of another method, no graph at all."""
 
+import inspect
 import json
+import re
 import warnings
 
 import networkx as nx
@@ -9,9 +11,9 @@ import pytest
 from cases import for_each
 from quiet_calls import PAPER, quietly
 
-from graphclust import cluster_path, communities, coreset_sc, hierarchy
+from graphclust import Coreset, cluster_path, communities, coreset_sc, hierarchy
 from graphclust.errors import GraphValidationError, GraphWarning, ParameterError
-from graphclust.partition.options import METHODS, OPTIONS, PUBLISHED_OBJECTIVE, check_options
+from graphclust.partition.options import METHODS, METHODS_WITH, NEW_ARGUMENTS, as_options
 
 
 @for_each(
@@ -33,21 +35,12 @@ def test_k_may_be_any_kind_of_whole_number():
 @for_each(
     ("options", "error", "words"),
     [
-        ({"coreset_size": 1}, ParameterError, "coreset_size=1"),
-        ({"coreset_size": 0}, ParameterError, "coreset_size=0"),
-        ({"coreset_size": 1.5}, ParameterError, "coreset_size=1.5"),
-        ({"oversampling": -1}, ParameterError, "oversampling=-1"),
-        ({"oversampling": float("nan")}, ParameterError, "oversampling=nan"),
-        ({"shift": -1}, ParameterError, "shift=-1"),
-        ({"loops": "no"}, ParameterError, "loops='no'"),
-        ({"sampling": "fast"}, ParameterError, "'tree', 'naive'"),
-        ({"second_term": 3}, ParameterError, "second_term=3"),
-        ({"rounds": 0}, ParameterError, "rounds=0"),
-        ({"embedding": "lanczos"}, ParameterError, "embedding='lanczos'"),
-        ({"degrees": "d"}, ParameterError, "degrees='d'"),
         ({"method": "best"}, ParameterError, "method='best'"),
         ({"objective": "cut"}, ParameterError, "objective='cut' is unknown, expected one of 'modularity'"),
-        ({"objective": "ncut"}, ParameterError, "'constant_potts', 'edge_cut'"),
+        ({"objective": "ncut"}, ParameterError, "'constant_potts'"),
+        ({"objective": "edge_cut"}, ParameterError, "balanced_partition(G, k)"),
+        ({"coreset": Coreset(size=1)}, ParameterError, "coreset=Coreset(size=1)"),
+        ({"coreset": 0.5}, TypeError, "expected a Coreset: graphclust.Coreset(size"),
         ({"objective": 3}, ParameterError, "objective=3"),
         ({"resolution": -1}, ParameterError, "resolution=-1 is out of range"),
         ({"resolution": float("inf")}, ParameterError, "resolution=inf is out of range"),
@@ -60,37 +53,31 @@ def test_k_may_be_any_kind_of_whole_number():
 )
 @for_each("method", ["auto", "multilevel", "paper"])
 def test_impossible_options_are_named(options, error, words, method):
-    with pytest.raises(error, match=words.replace("(", r"\(")):
+    with pytest.raises(error, match=re.escape(words)):
         coreset_sc(nx.karate_club_graph(), 2, **{"method": method, **options})
 
 
 @for_each(
     ("method", "options", "words"),
     [
-        (
-            "multilevel",
-            {"coreset_size": 20},
-            "coreset_size=20 is not an option.*'two-step' or 'paper'",
-        ),
-        ("multilevel", {"sampling": "naive"}, "sampling='naive' is not an option"),
-        ("multilevel", {"rounds": 2}, "rounds=2 is not an option.*method 'paper'"),
-        (
-            "two-step",
-            {"shift": 1.0},
-            "shift=1.0 is not an option of method 'two-step'; leave it out, or take method 'paper'",
-        ),
-        ("two-step", {"shift": 0.0}, "shift=0.0 is not an option of method 'two-step'"),
+        ("multilevel", {"coreset": Coreset()}, "is not an option.*'two-step' or 'paper'"),
+        ("multilevel", {"coreset": Coreset(rounds=2)}, r"coreset=Coreset\(rounds=2\) is not an option"),
+        ("two-step", {"coreset": Coreset(shift=1.0)}, "shift=1.0 is not an option .*; leave it out, or .* 'paper'"),
         ("paper", {"resolution": "auto"}, "resolution='auto' is not an option of method 'paper'"),
         ("paper", {"objective": "modularity"}, "objective='modularity' is not what method 'paper' is made for"),
         (
             "auto",
             {"objective": "ratio_cut", "resolution": 1},
-            "resolution=1.0 is not an option of objective 'ratio_cut'",
+            "resolution=1 is not an option of objective 'ratio_cut'",
         ),
         ("auto", {"resolution": "high"}, "resolution='high' is unknown, expected 'auto' or a number > 0"),
         ("paper", {"effort": "normal"}, "effort='normal' is not an option of method 'paper'"),
         ("paper", {"effort": "high"}, "effort='high' is not an option of method 'paper'"),
-        ("auto", {"effort": "high", "embedding": "power"}, "effort='high' is not an option of method 'paper'"),
+        (
+            "auto",
+            {"effort": "high", "coreset": Coreset(embedding="power")},
+            "effort='high' is not an option of method 'paper'",
+        ),
     ],
 )
 def test_options_that_the_method_does_not_have(method, options, words):
@@ -98,56 +85,77 @@ def test_options_that_the_method_does_not_have(method, options, words):
         coreset_sc(nx.karate_club_graph(), 2, method=method, **options)
 
 
-@for_each("name", OPTIONS)
+GIVEN = {
+    "resolution": 1.0, "effort": "normal", "components": "large", "coreset": Coreset(), "min_size": 10, "max_size": 20,
+}  # fmt: skip
+
+
+@for_each("name", METHODS_WITH)
 def test_giving_an_option_chooses_the_method_whatever_its_value(name):
-    graph, option = nx.karate_club_graph(), OPTIONS[name]
-    value = {"min_size": 10, "max_imbalance": 1.0}.get(name, 20) if option.default is None else option.default
-    value = "normalized_cut" if name == "objective" else value  # the one that every method has
-    found = quietly(graph, 2, rng=0, **{name: value})
-    assert found.parameters["method"] == option.methods[0]
-    assert found.parameters[name] == value
+    graph, value = nx.karate_club_graph(), GIVEN[name]
+    assert quietly(graph, 2, rng=0, **{name: value}).parameters["method"] == METHODS_WITH[name][0]
+    assert quietly(graph, 2, rng=0, **{name: None}).parameters["method"] == "multilevel"
     for method in METHODS[1:]:
-        if method in option.methods:
-            value = PUBLISHED_OBJECTIVE if (method, name) == ("paper", "objective") else value
+        if method in METHODS_WITH[name]:
             parameters = quietly(graph, 2, method=method, rng=0, **{name: value}).parameters
-            assert (parameters["method"], parameters[name]) == (method, value)
+            assert parameters["method"] == method and name in parameters
         else:
             with pytest.raises(ParameterError, match=f"{name}=.* is not an option of method '{method}'"):
                 coreset_sc(graph, 2, method=method, **{name: value})
-    assert quietly(graph, 2, rng=0, **{name: None}).parameters["method"] == "multilevel"
 
 
-@pytest.mark.parametrize(
-    "pair",
-    [({"oversampling": 2.0}, {"oversampling": 2.1}), ({"rounds": 1}, {"rounds": 2}), ({"shift": 0}, {"shift": 1})],
+@for_each(
+    ("field", "value", "error"),
+    [
+        *(("size", value, ParameterError) for value in (0, 1.5, -0.1)),
+        *(("oversampling", value, ParameterError) for value in (-1, float("nan"))),
+        *(("shift", -1, ParameterError), ("rounds", 0, ParameterError), ("rounds", None, TypeError)),
+        *((name, "no", ParameterError) for name in ("loops", "sampling", "second_term", "embedding", "degrees")),
+    ],
 )
-def test_a_default_that_is_given_chooses_as_any_other_value(pair):
-    chosen = [quietly(nx.karate_club_graph(), 2, rng=0, **options).parameters["method"] for options in pair]
-    assert chosen[0] == chosen[1] != "multilevel"
+def test_a_coreset_is_checked_when_it_is_made(field, value, error):
+    with pytest.raises(error, match=f"^{field}="):
+        Coreset(**{field: value})
 
 
-def test_a_coreset_option_beside_one_of_the_paper_is_the_papers():
-    found = quietly(nx.karate_club_graph(), 2, coreset_size=20, embedding="power", rng=0)
-    assert (found.parameters["method"], found.parameters["coreset_size"]) == ("paper", 20)
+def test_a_field_of_the_published_method_chooses_it():
+    graph = nx.karate_club_graph()
+    assert quietly(graph, 2, coreset=Coreset(size=20), rng=0).parameters["method"] == "two-step"
+    found = quietly(graph, 2, coreset=Coreset(size=0.6, embedding="power"), rng=0)
+    assert (found.parameters["method"], found.parameters["coreset"]["size"]) == ("paper", 21)
+    again = quietly(graph, 2, method="paper", coreset=Coreset(**found.parameters["coreset"]), rng=0)
+    assert again == found
+
+
+@for_each("name", NEW_ARGUMENTS)
+def test_an_argument_of_earlier_versions_is_told_what_takes_its_place(name):
+    for function, arguments in ((coreset_sc, (nx.karate_club_graph(), 2)), (CoresetSpectralClustering, (2,))):
+        with pytest.raises(
+            TypeError, match=rf"^{function.__name__}\(\) has no '{name}'; the same is .*(Coreset|balanced)"
+        ):
+            function(*arguments, **{name: 1})
+
+
+def test_there_is_room_in_the_call():
+    assert len(inspect.signature(coreset_sc).parameters) <= 18
 
 
 def test_an_option_too_many_is_refused_before_the_graph_is_read(tmp_path):
     with pytest.raises(ParameterError, match="is not an option"):
-        coreset_sc(tmp_path / "no such file", 2, method="multilevel", shift=1.0)
+        coreset_sc(tmp_path / "no such file", 2, method="multilevel", coreset=Coreset(shift=1.0))
 
 
 def test_parameters_are_those_that_were_used():
     graph = nx.karate_club_graph()
     by_method = {method: set(quietly(graph, 2, method=method, rng=0).parameters) for method in METHODS[1:]}
     assert by_method["multilevel"] == {"method", "objective", "resolution", "effort", "components"}
-    assert by_method["two-step"] == by_method["multilevel"] | {"coreset_size", "oversampling", "sampling"}
-    assert {"embedding", "loops", "objective"} <= by_method["paper"]
-    assert not {"effort", "resolution"} & by_method["paper"]
+    assert by_method["two-step"] == by_method["multilevel"] | {"coreset"}
+    assert by_method["paper"] == {"method", "objective", "coreset"}
 
 
 def test_a_mistyped_option_is_named():
-    with pytest.raises(TypeError, match="coreset_sise"):
-        coreset_sc(nx.karate_club_graph(), 2, coreset_sise=5)
+    with pytest.raises(TypeError, match="coresett"):
+        coreset_sc(nx.karate_club_graph(), 2, coresett=Coreset())
 
 
 def test_no_graph_to_cluster():
@@ -173,7 +181,7 @@ ASKED = {"resolution": np.float32(0.5), "time_budget": np.float32(600), "rng": n
         lambda G: coreset_sc(G, np.int64(3), **ASKED).model().origin["options"],
         lambda G: cluster_path(G, [np.int64(3)], **ASKED)[3].report()["parameters"],
         lambda G: hierarchy(G, resolution=np.float32(0.5), levels=np.int64(2), rng=0).parameters,
-        lambda G: check_options(3, resolution=np.float32(0.5), min_size=np.int64(2), max_size=np.float32(9)),
+        lambda G: as_options(resolution=np.float32(0.5), min_size=np.int64(2), max_size=np.float32(9)).record,
     ],
     ids=["communities", "coreset_sc", "cluster_path", "hierarchy", "bounds"],
 )

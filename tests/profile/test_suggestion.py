@@ -7,6 +7,7 @@ import networkx as nx
 import numpy as np
 import pytest
 
+from graphclust import Coreset
 from graphclust.engine.agglomeration import merge_clusters
 from graphclust.errors import GraphWarning, ParameterError
 from graphclust.estimators.k_means import KMeans
@@ -383,13 +384,13 @@ def test_clustering_without_k_takes_the_suggestion_and_says_so():
     assert remark.startswith("k was not given, 6 was taken: 6 clusters are the best from")
     assert "choosing k" in found.seconds and "descent" not in found.seconds
     assert coreset_sc(graph, None, objective="normalized_cut", rng=0).k == 6
-    one, other = (coreset_sc(graph, k, method="two-step", coreset_size=200, rng=1) for k in (None, 6))
+    one, other = (coreset_sc(graph, k, method="two-step", coreset=Coreset(size=200), rng=1) for k in (None, 6))
     assert np.array_equal(one.coreset.nodes, other.coreset.nodes) and np.array_equal(one.labels, other.labels)
     random = coreset_sc(nx.fast_gnp_random_graph(300, 0.05, seed=1), rng=0)
     assert any("shows no number of clusters clearly" in remark for remark in random.remarks)
     assert random.k == 1 and not any("united for the number alone" in remark for remark in random.remarks)
-    with pytest.raises(ParameterError, match="coreset_size=4 is out of range, expected >= 6, the k that was suggested"):
-        coreset_sc(graph, coreset_size=4, rng=0)
+    with pytest.raises(ParameterError, match=r"Coreset\(size=4\) is smaller than k=6"):
+        coreset_sc(graph, coreset=Coreset(size=4), rng=0)
 
 
 BLOCKS = planted_partition(6, 40, 12, 1, rng=1).graph
@@ -429,7 +430,7 @@ def test_a_number_of_clusters_that_nothing_suggests_is_refused_with_a_remedy():
     for call, remedy in (
         (lambda: merge_clusters(graph, None), r"coreset_sc\(G\).k"),
         (lambda: spectral_embedding(graph, None), r"coreset_sc\(G\).k"),
-        (lambda: balanced_partition(graph, None), r"coreset_sc\(G, max_imbalance=0.1\)"),
+        (lambda: balanced_partition(graph, None), r"coreset_sc\(G\).k"),
         (lambda: kmeans(points, None), r"coreset_sc\(knn_graph\(X\)\).k"),
         (lambda: KMeans(None).fit(points), r"CoresetSpectralClustering\(None\)"),
     ):

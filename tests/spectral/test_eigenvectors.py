@@ -12,7 +12,7 @@ from reference import algorithms as reference
 from scipy import sparse
 from scipy.sparse.linalg import aslinearoperator
 
-from graphclust import coreset_sc, fast_spectral_clustering, spectral_clustering, spectral_embedding
+from graphclust import Coreset, coreset_sc, fast_spectral_clustering, spectral_clustering, spectral_embedding
 from graphclust.coreset.induced_coreset_graph import coreset_graph
 from graphclust.coreset.paper import cluster_coreset
 from graphclust.coreset.sampling import construct_coreset
@@ -267,10 +267,10 @@ def test_row_sums_as_degrees_change_nothing():
 
 def test_a_worthless_coreset_is_announced():
     planted = planted_partition(20, 400, 8, 2, rng=2)
-    with pytest.warns(GraphWarning, match=r"no neighbor in .* 0\.5 neighbors in .*larger coreset_size.*method=.auto"):
-        found = coreset_sc(planted.graph, 20, method="paper", coreset_size=300, rng=0)
+    with pytest.warns(GraphWarning, match=r"no neighbor in .* 0\.5 neighbors in .*larger coreset.*method=.auto"):
+        found = coreset_sc(planted.graph, 20, method="paper", coreset=Coreset(size=300), rng=0)
     assert adjusted_rand_index(found.labels, planted.labels) < 0.2
-    assert any("larger coreset_size" in remark for remark in found.remarks)
+    assert any("larger coreset" in remark for remark in found.remarks)
 
 
 def test_a_walk_of_the_wrong_length_is_announced():
@@ -285,4 +285,4 @@ def test_good_runs_of_both_say_nothing():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert not fast_spectral_clustering(blocks, 8, rng=0).remarks
-        assert not any("coreset_size" in r for r in coreset_sc(blocks, 8, method="paper", rng=1).remarks)
+        assert not any("larger coreset" in r for r in coreset_sc(blocks, 8, method="paper", rng=1).remarks)

@@ -6,7 +6,7 @@ import pytest
 from reference import algorithms as reference
 from scipy import stats
 
-from graphclust.coreset.sampling import Coreset, construct_coreset, importance_sample, sampling_probabilities
+from graphclust.coreset.sampling import CoresetSample, construct_coreset, importance_sample, sampling_probabilities
 from graphclust.coreset.seeding import Seeds, _draw_by_scan, _draw_by_tree, d2_seeding
 from graphclust.objective.kernel import NormalizedCutKernel
 from graphclust.progress import Progress
@@ -192,6 +192,6 @@ def test_tiny_sensitivities_give_finite_weights():
     kernel = NormalizedCutKernel.of(nx.path_graph(5))
     seeds = Seeds(np.array([0]), np.full(5, 1e-300), np.zeros(5, int), 0, 0)
     coreset = importance_sample(kernel, seeds, 1000, rng=0)
-    assert isinstance(coreset, Coreset)
+    assert isinstance(coreset, CoresetSample)
     assert np.isfinite(coreset.weights).all()
     assert coreset.weights.sum() == pytest.approx(kernel.point_weights.sum(), rel=0.2)

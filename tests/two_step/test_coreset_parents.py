@@ -10,9 +10,9 @@ from graphs import all_graphs, make, make_graph
 from quiet_calls import quietly
 from scipy import sparse
 
-from graphclust import coreset_sc
+from graphclust import Coreset, coreset_sc
 from graphclust.compiled.graphs.objective import value_of
-from graphclust.coreset.sampling import Coreset
+from graphclust.coreset.sampling import CoresetSample
 from graphclust.engine.levels import with_sums
 from graphclust.engine.overlay import number_used, pieces_of
 from graphclust.errors import ParameterError
@@ -96,18 +96,18 @@ def test_awkward_graphs_are_cut_no_worse_than_by_metis(name, k):
 @pytest.mark.slow
 def test_sparse_blocks_where_the_published_method_finds_nothing():
     planted = planted_partition(50, 400, 20, 4, rng=3)
-    by_paper = quietly(planted.graph, 50, method="paper", coreset_size=1000, rng=3)
-    by_two_steps = coreset_sc(planted.graph, 50, method="two-step", coreset_size=1000, rng=3)
+    by_paper = quietly(planted.graph, 50, method="paper", coreset=Coreset(size=1000), rng=3)
+    by_two_steps = coreset_sc(planted.graph, 50, method="two-step", coreset=Coreset(size=1000), rng=3)
     assert adjusted_rand_index(by_paper.labels, planted.labels) < 0.1
     assert adjusted_rand_index(by_two_steps.labels, planted.labels) > 0.99
-    uniform = coreset_sc(planted.graph, 50, coreset_size=1000, sampling="uniform", rng=3)
+    uniform = coreset_sc(planted.graph, 50, coreset=Coreset(size=1000, sampling="uniform"), rng=3)
     assert uniform.parameters["method"] == "two-step"
     assert adjusted_rand_index(uniform.labels, planted.labels) > 0.9
 
 
 def test_the_steps_that_decided_add_up():
     planted = planted_partition(20, 500, 12, 3, rng=3)
-    found = coreset_sc(planted.graph, 20, coreset_size=400, rng=3)
+    found = coreset_sc(planted.graph, 20, coreset=Coreset(size=400), rng=3)
     assert list(found.decided)[:3] == ["coreset", "coreset neighbor", "round 1"]
     assert 0.9 < sum(found.decided.values()) <= 1 + 1e-12
     assert found.decided["coreset"] == pytest.approx(len(found.coreset.nodes) / 10_000, abs=0.02)
@@ -155,7 +155,7 @@ def test_every_effort_is_good_and_seeded(effort):
 def test_high_effort_refines_what_the_coreset_showed():
     planted = planted_partition(30, 300, 6, 5, rng=5)
     normal, high = (
-        coreset_sc(planted.graph, 30, method="two-step", coreset_size=150, effort=effort, rng=8, **CUT)
+        coreset_sc(planted.graph, 30, method="two-step", coreset=Coreset(size=150), effort=effort, rng=8, **CUT)
         for effort in ("normal", "high")
     )
     assert high.normalized_cut < normal.normalized_cut
@@ -169,8 +169,8 @@ def test_how_the_method_is_chosen():
     small = planted_partition(5, 100, 10, 1, rng=1).graph
     assert coreset_sc(small, 5, rng=0).parameters["method"] == "multilevel"
     assert coreset_sc(small, 5, rng=0).coreset is None
-    assert coreset_sc(small, 5, coreset_size=100, rng=0).parameters["method"] == "two-step"
-    assert quietly(small, 5, embedding="power", rng=0).parameters["method"] == "paper"
+    assert coreset_sc(small, 5, coreset=Coreset(size=100), rng=0).parameters["method"] == "two-step"
+    assert quietly(small, 5, coreset=Coreset(embedding="power"), rng=0).parameters["method"] == "paper"
     dense = stochastic_block_model([500] * 28, 0.8, 0.0005, rng=2)  # over five million entries
     chosen = coreset_sc(dense.graph, 28, rng=0)
     assert chosen.parameters["method"] == "two-step"
@@ -185,7 +185,7 @@ def test_how_the_method_is_chosen():
 def test_large_clusters_of_a_thin_coreset_are_found():
     """Each coreset node has some sixteen links: pieces of the coreset alone are too impure to be merged into 4."""
     planted = planted_partition(4, 10_000, 16, 4, rng=518)
-    found = coreset_sc(planted.graph, 4, method="two-step", coreset_size=2_000, rng=3)
+    found = coreset_sc(planted.graph, 4, method="two-step", coreset=Coreset(size=2_000), rng=3)
     assert adjusted_rand_index(found.labels, planted.labels) > 0.99
 
 
@@ -196,10 +196,8 @@ def test_where_a_coreset_cannot_show_the_clusters_those_of_the_whole_graph_are_f
     monkeypatch.setattr(pipeline, "default_size", lambda *of: 60)
     found = coreset_sc(planted.graph, 2, rng=0, **CUT)
     assert found.normalized_cut <= normalized_cut(planted.graph, planted.labels)
-    asked_for = coreset_sc(planted.graph, 2, method="two-step", coreset_size=60, rng=0, **CUT)
-    said = [
-        any("a larger coreset_size or another method" in remark for remark in of.remarks) for of in (found, asked_for)
-    ]
+    asked_for = coreset_sc(planted.graph, 2, method="two-step", coreset=Coreset(size=60), rng=0, **CUT)
+    said = [any("a larger coreset or another method" in remark for remark in of.remarks) for of in (found, asked_for)]
     assert said == [False, True] and asked_for.parameters["method"] == "two-step"
     assert (found.coreset is None) == any("a coreset could not show" in remark for remark in found.remarks)
 
@@ -208,7 +206,7 @@ def test_where_a_coreset_cannot_show_the_clusters_those_of_the_whole_graph_are_f
 def test_clusters_of_impure_regions_are_mended(objective):
     """Of these regions some hold two blocks, and moves of single nodes, which never part such, end below .95."""
     planted = planted_partition(30, 500, 9, 3, rng=6)
-    options = {"method": "two-step", "coreset_size": 500, "objective": objective, "rng": 3}
+    options = {"method": "two-step", "coreset": Coreset(size=500), "objective": objective, "rng": 3}
     assert adjusted_rand_index(coreset_sc(planted.graph, 30, **options).labels, planted.labels) > 0.99
 
 
@@ -262,7 +260,7 @@ def test_pieces_of_impure_clusters_are_parted_anew(two_as_one, objective):
     graph, searched, labels, wrong = two_as_one
     whole = InMemory(graph, searched, 8, np.random.default_rng(0), Progress())
     halves = 2 * labels + np.arange(486, dtype=np.int32) % 2
-    regions = Regions(halves, 16, Coreset(np.arange(3), np.ones(3)), 20.0, [3])
+    regions = Regions(halves, 16, CoresetSample(np.arange(3), np.ones(3)), 20.0, [3])
     given = wrong.copy()
     found, plan = part_pieces(whole, wrong, regions, as_aim(objective, None))
     assert adjusted_rand_index(found.labels[searched], labels[searched]) == 1.0 and (wrong == given).all()

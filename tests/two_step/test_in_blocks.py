@@ -47,15 +47,16 @@ def sums_of(graph, labels, k, name):
     return with_sums(run.finest, labels, k, run).sums
 
 
-def parallel(graph, k, **options):
-    return graphclust.coreset_sc(graph, k, method="two-step", sampling="parallel", **options)
+def parallel(graph, k, size=None, **options):
+    how = graphclust.Coreset(size=size, sampling="parallel")
+    return graphclust.coreset_sc(graph, k, method="two-step", coreset=how, **options)
 
 
 @pytest.mark.parametrize("objective", ["modularity", "normalized_cut"])
 def test_planted_clusters_are_found(planted, objective):
     found = parallel(planted.graph, 8, objective=objective, rng=5)
     assert graphclust.adjusted_rand_index(found.labels, planted.labels) > 0.99
-    assert found.parameters["sampling"] == "parallel" and found.parameters["method"] == "two-step"
+    assert found.parameters["coreset"]["sampling"] == "parallel" and found.parameters["method"] == "two-step"
     assert found.n_clusters == 8 and found.coreset is not None
     assert (found.labels[found.coreset.nodes] == found.coreset.labels).all()
     assert sum(found.decided.values()) == pytest.approx(1.0)
@@ -81,7 +82,7 @@ def test_small_graphs_have_as_many_clusters_as_asked_for(name):
 
 def test_nodes_out_of_reach_of_the_coreset_are_reported():
     graph = nx.disjoint_union(nx.random_regular_graph(10, 400, seed=3), nx.path_graph(300))
-    found = parallel(graph, 2, coreset_size=20, objective="normalized_cut", rng=1)
+    found = parallel(graph, 2, size=20, objective="normalized_cut", rng=1)
     assert found.n_clusters == 2 and any("too far from the coreset" in remark for remark in found.remarks)
 
 
@@ -93,7 +94,7 @@ def tells_of_doubt(found):
 def test_a_coreset_whose_nodes_are_hardly_linked_is_told_of(planted, objective):
     clear = graphclust.planted_partition(8, 250, 30, 1, rng=7).graph
     assert not tells_of_doubt(parallel(clear, 8, objective=objective, rng=5))
-    assert tells_of_doubt(parallel(planted.graph, 8, objective=objective, coreset_size=60, rng=5))
+    assert tells_of_doubt(parallel(planted.graph, 8, objective=objective, size=60, rng=5))
 
 
 @pytest.mark.parametrize("name", ["karate", "weights of all sizes", "some loops"])
@@ -236,7 +237,9 @@ def test_the_two_ways_to_sample_are_equal_within_noise():
     found = {way: [] for way in ("tree", "parallel")}
     for seed in range(20):
         for way, figures in found.items():
-            clustering = graphclust.coreset_sc(planted.graph, 30, method="two-step", sampling=way, rng=seed)
+            clustering = graphclust.coreset_sc(
+                planted.graph, 30, method="two-step", coreset=graphclust.Coreset(sampling=way), rng=seed
+            )
             ari = graphclust.adjusted_rand_index(clustering.labels, planted.labels)
             figures.append((clustering.modularity, ari))
     tree, ours = (np.array(figures) for figures in found.values())
@@ -249,7 +252,7 @@ def test_clusters_of_impure_regions_are_mended_by_blocks_too(objective):
     hidden = graphclust.planted_partition(30, 500, 9, 3, rng=6)
 
     def middle_index() -> float:
-        options = {"coreset_size": 500, "objective": objective}
+        options = {"size": 500, "objective": objective}
         found = [parallel(hidden.graph, 30, rng=seed, **options).labels for seed in range(5)]
         return np.median([graphclust.adjusted_rand_index(labels, hidden.labels) for labels in found])
 

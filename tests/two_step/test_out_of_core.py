@@ -5,6 +5,7 @@ import pytest
 from scipy import sparse
 
 from graphclust import (
+    Coreset,
     adjusted_rand_index,
     as_graph,
     coreset_sc,
@@ -49,11 +50,11 @@ def graph_and_truth(request):
 @pytest.mark.parametrize(
     "options",
     [
-        {"method": "two-step", "coreset_size": 900},
-        {"method": "two-step", "coreset_size": 900, "objective": "normalized_cut"},
-        {"method": "two-step", "coreset_size": 900, "objective": "ratio_cut", "components": "all"},
+        {"method": "two-step", "coreset": Coreset(size=900)},
+        {"method": "two-step", "coreset": Coreset(size=900), "objective": "normalized_cut"},
+        {"method": "two-step", "coreset": Coreset(size=900), "objective": "ratio_cut", "components": "all"},
         {"method": "multilevel"},
-        {"method": "paper", "coreset_size": 600},
+        {"method": "paper", "coreset": Coreset(size=600)},
     ],
     ids=lambda options: "-".join(map(str, options.values())),
 )
@@ -81,7 +82,7 @@ def test_clustering_from_a_coreset_copies_no_entries(graph_and_truth, monkeypatc
     sizes = []
     subgraph = Graph.subgraph
     monkeypatch.setattr(Graph, "subgraph", lambda self, nodes: sizes.append(len(nodes)) or subgraph(self, nodes))
-    found = coreset_sc(graph, N_BLOCKS, method="two-step", coreset_size=900, rng=5)
+    found = coreset_sc(graph, N_BLOCKS, method="two-step", coreset=Coreset(size=900), rng=5)
     assert max(sizes, default=0) <= 900
     crumbs = (truth < 0) & ~graph.isolated
     assert (found.labels[truth < 0] == -1).all() and (found.labels[truth >= 0] >= 0).all()
@@ -91,7 +92,7 @@ def test_clustering_from_a_coreset_copies_no_entries(graph_and_truth, monkeypatc
 
 def test_passes_over_the_entries_are_counted(graph_and_truth):
     graph, _ = graph_and_truth
-    found = coreset_sc(graph, N_BLOCKS, method="two-step", coreset_size=900, rng=5)
+    found = coreset_sc(graph, N_BLOCKS, method="two-step", coreset=Coreset(size=900), rng=5)
     read = found.entries_read
     assert read["components"] == graph.n_entries and read["merging"] % graph.n_entries == 0
     rows = np.diff(graph.indptr)
@@ -108,7 +109,7 @@ def test_the_published_method_reads_no_other_rows_than_those_it_sampled(tmp_path
     real_seeding, real_pass = sampling.d2_seeding, clustering.cut_and_volume
     monkeypatch.setattr(sampling, "d2_seeding", lambda *of, **how: seeds.append(real_seeding(*of, **how)) or seeds[-1])
     monkeypatch.setattr(clustering, "cut_and_volume", lambda *of: passes.append(of) or real_pass(*of))
-    options = {"method": "paper", "coreset_size": 800, "rng": 5}
+    options = {"method": "paper", "coreset": Coreset(size=800), "rng": 5}
     found = coreset_sc(open_store(tmp_path / "g", verify="fast"), 20, **options)
     assert adjusted_rand_index(found.labels, truth) > 0.95 and found.undecided.mean() < 0.002
     touched = np.zeros(graph.n_nodes, bool)
@@ -128,7 +129,7 @@ def test_the_published_method_reads_no_other_rows_than_those_it_sampled(tmp_path
 def test_refining_takes_few_passes(objective, most):
     """A round reads all rows thrice, to contract and to look at all nodes; what moves is read beside them."""
     graph, truth = planted_partition(20, 500, 14, 4, degree_exponent=2.5, rng=3)
-    found = coreset_sc(graph, 20, method="two-step", coreset_size=2000, objective=objective, rng=5)
+    found = coreset_sc(graph, 20, method="two-step", coreset=Coreset(size=2000), objective=objective, rng=5)
     assert adjusted_rand_index(found.labels, truth) > 0.95
     assert found.entries_read["refining"] < most * graph.n_entries
 
@@ -192,7 +193,7 @@ def test_a_sample_of_the_rows_estimates_the_quotient(monkeypatch):
 @pytest.mark.parametrize("method", ["two-step", "multilevel"])
 def test_a_remark_says_where_the_weights_between_regions_are_an_estimate(graph_and_truth, method, monkeypatch):
     graph, _ = graph_and_truth
-    options = {"method": method, "rng": 5} | ({"coreset_size": 900} if method == "two-step" else {})
+    options = {"method": method, "rng": 5} | ({"coreset": Coreset(size=900)} if method == "two-step" else {})
     monkeypatch.setattr(sequential_contraction, "STREAMED", 0)
     monkeypatch.setattr(sequential_contraction, "SAMPLED", graph.n_entries // 2)
     remarks = [coreset_sc(graph, N_BLOCKS, **options).remarks]

@@ -12,10 +12,10 @@ from graphs import all_graphs, make, make_graph
 from reference import algorithms as reference
 from scipy import sparse
 
-from graphclust import coreset_sc
+from graphclust import Coreset, coreset_sc
 from graphclust.compiled.graphs.objective import Rows
 from graphclust.coreset.row_subset import copy_row_subset
-from graphclust.coreset.sampling import Coreset
+from graphclust.coreset.sampling import CoresetSample
 from graphclust.errors import ParameterError
 from graphclust.generators.planted_graphs import planted_partition
 from graphclust.io.graph_input import as_graph
@@ -27,7 +27,7 @@ from graphclust.two_step.shared_neighbors import MOST_VISITORS, two_step_coreset
 WITH_EDGES = [name for name in all_graphs() if name not in ("one node", "no edges", "hub")]
 
 
-def dense_two_step(matrix: np.ndarray, coreset: Coreset) -> np.ndarray:
+def dense_two_step(matrix: np.ndarray, coreset: CoresetSample) -> np.ndarray:
     """w'_x w'_y / (d_x d_y) sum_z A_xz A_yz / d_z with the degrees of implied loops and the edges as they are."""
     _, d = reference.dense_kernel(matrix)
     scale = coreset.weights / d[coreset.nodes]
@@ -61,7 +61,7 @@ def test_the_square_of_the_kernel_is_the_two_step_product_and_the_paths_over_imp
     points = kernel.points
     A, D = A[np.ix_(points, points)], kernel.degrees[points]
     L = np.diag(D - A.sum(axis=1))  # the implied loops
-    B = two_step_factor(kernel, Coreset(points, D)).toarray()[:, points]
+    B = two_step_factor(kernel, CoresetSample(points, D)).toarray()[:, points]
     over_loops = L / D @ A + A / D @ L + L / D @ L
     square = np.outer(D, D) * ((K := (A + L) / np.outer(D, D)) @ np.diag(D) @ K)
     np.testing.assert_allclose(B @ B.T + over_loops, square, rtol=1e-10, atol=1e-12 * D.max())
@@ -73,7 +73,7 @@ def test_a_hub_links_its_visitors_in_runs_and_keeps_their_total():
     n = 200
     star = nx.star_graph(n)
     kernel = NormalizedCutKernel.of(star)
-    leaves = Coreset(np.arange(1, n + 1), kernel.degrees[1:])
+    leaves = CoresetSample(np.arange(1, n + 1), kernel.degrees[1:])
     formed = two_step_coreset_graph(kernel, leaves)
     assert formed.n_entries <= n * MOST_VISITORS
     exact = dense_two_step(nx.to_numpy_array(star), leaves)
@@ -93,7 +93,7 @@ def test_a_coreset_node_of_many_neighbors_is_linked_through_some_and_keeps_its_t
     matrix = sparse.coo_array((np.ones(edges.shape[1]), edges), shape=(n, n)).tocsr()
     kernel = NormalizedCutKernel.of(as_graph(matrix + matrix.T))
     nodes = np.concatenate([[0], np.arange(n_between + 1, n)])
-    coreset = Coreset(nodes, kernel.degrees[nodes])
+    coreset = CoresetSample(nodes, kernel.degrees[nodes])
     monkeypatch.setattr(shared_neighbors, "MOST_NEIGHBORS", 200.0)  # times the mean of 3.6
     whole = two_step_coreset_graph(kernel, coreset)
     monkeypatch.setattr(shared_neighbors, "MOST_NEIGHBORS", 30.0)
@@ -133,21 +133,21 @@ def test_memory_is_linear_where_a_hub_has_100_000_neighbors():
     matrix = sparse.coo_array((np.ones(len(u)), (u, v)), shape=(n, n))
     graph = as_graph(matrix.maximum(matrix.T))
     kernel = NormalizedCutKernel.of(graph)
-    coreset = Coreset(np.arange(n), kernel.degrees)
+    coreset = CoresetSample(np.arange(n), kernel.degrees)
     tracemalloc.start()
     formed = two_step_coreset_graph(kernel, coreset)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert formed.n_entries < 40 * n
     assert peak < 1000 * graph.n_entries  # a formed clique of the hub's neighbors would take 80 GB
-    found = coreset_sc(graph, 4, method="two-step", coreset_size=20_000, objective="normalized_cut", rng=0)
+    found = coreset_sc(graph, 4, method="two-step", coreset=Coreset(size=20_000), objective="normalized_cut", rng=0)
     assert found.n_clusters == 4
 
 
 def test_block_power_spans_the_top_eigenvectors():
     planted = planted_partition(6, 100, 20, 2, rng=4)
     kernel = NormalizedCutKernel.of(planted.graph)
-    coreset = Coreset(np.arange(600), kernel.degrees)
+    coreset = CoresetSample(np.arange(600), kernel.degrees)
     B = two_step_factor(kernel, coreset)
     full = (B @ B.T).toarray()
     d = full.sum(axis=1)
@@ -176,7 +176,7 @@ def test_products_of_tiny_weights_link_each_pair_once():
     tiny[:20, 20:40] = tiny[20:40, :20] = 1e-170
     tiny[np.arange(40), np.arange(40) % 20 + 40] = tiny[np.arange(40) % 20 + 40, np.arange(40)] = 1.0
     kernel = NormalizedCutKernel.of(as_graph(tiny))
-    coreset = Coreset(np.arange(40), np.ones(40))
+    coreset = CoresetSample(np.arange(40), np.ones(40))
     links = two_step_coreset_graph(kernel, coreset)
     assert (links.weights > 0.0).all()
     for row in range(40):

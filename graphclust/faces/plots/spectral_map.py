@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from graphclust.checks import Seed, as_generator, as_whole_number
-from graphclust.coreset.sampling import Coreset, construct_coreset
+from graphclust.coreset.sampling import CoresetSample, construct_coreset
 from graphclust.errors import ParameterError
 from graphclust.faces.plots.canvas import COLORS, LINE, MARKERS, as_clustering, axes_for, without_frame
 from graphclust.objective.kernel import NormalizedCutKernel
@@ -41,7 +41,7 @@ def embedding(
     graph = clustering.graph
     kernel = NormalizedCutKernel.of(graph)
     if clustering.coreset is not None:
-        coreset = Coreset(clustering.coreset.nodes, clustering.coreset.weights)
+        coreset = CoresetSample(clustering.coreset.nodes, clustering.coreset.weights)
     else:
         size = max(clustering.n_clusters, default_size(graph.n_nodes, graph.n_entries, clustering.n_clusters))
         coreset = construct_coreset(kernel, clustering.n_clusters, size, rng=rng)

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from graphclust.checks import Seed, as_choice, as_generator, as_number, as_whole_number
-from graphclust.coreset.sampling import SECOND_TERMS, Coreset, construct_coreset, importance_sample
+from graphclust.coreset.sampling import SECOND_TERMS, CoresetSample, construct_coreset, importance_sample
 from graphclust.coreset.seeding import Seeds
 from graphclust.errors import ParameterError
 from graphclust.points.k_means.points import as_cluster_count
@@ -122,11 +122,11 @@ def _naive_coreset(
     second_term: str,
     rng: np.random.Generator,
     progress: Progress,
-) -> Coreset:
+) -> CoresetSample:
     """A coreset whose seeds are drawn one after the other, in O(n) kernel entries each."""
     points = np.flatnonzero(weights > 0.0)
     if len(points) <= size:
-        return Coreset(points, weights[points])
+        return CoresetSample(points, weights[points])
     with progress.stage("D²-sampling"):
         drawn = draw_seeds(kernel, weights, n_seeds, rng, progress)
     seeds = Seeds(drawn.rows, drawn.sq_distances, drawn.nearest, 0, 0)

@@ -254,7 +254,7 @@ def test_a_file_without_a_command_is_told_one(capsys, tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("words", "meant"), [("--max_size 9", "--max-size"), ("--max-imbalance 0.1", "--imbalance"), ("--k 2", "-k")]
+    ("words", "meant"), [("--max_size 9", "--max-size"), ("--node_weight 3", "--node-weight"), ("--k 2", "-k")]
 )
 def test_an_unknown_option_is_told_the_one_that_is_meant(capsys, words, meant):
     with pytest.raises(SystemExit) as end:

@@ -34,7 +34,7 @@ EXAMPLES = examples(
     "graphclust cluster karate                                  as many as the graph shows",
     "graphclust cluster karate -k 4 --objective normalized_cut  the smallest cut",
     "graphclust cluster karate -k 4 --resolution 1              the usual modularity",
-    "graphclust cluster graph.txt -k 9 --min-size 30            none smaller; --imbalance 0.1: about equal sizes",
+    "graphclust cluster graph.txt -k 9 --min-size 30            none smaller; partition makes equal parts",
     "graphclust cluster graph.txt -k 9 --html report.html       with a page for the browser",
     "graphclust cluster big.mtx -k 500 --time-budget 60         what a minute can do",
     "zcat edges.gz | graphclust cluster - -k 8 -o - | sort -k 2n  in a pipe",
@@ -69,7 +69,7 @@ def add_to(command: Parser) -> None:
     command.add_argument(
         "--components", choices=COMPONENTS, help="which are searched: those that are worth a cluster (large), or others"
     )
-    add_bounds(command, "min_size", "max_size", "imbalance")
+    add_bounds(command, "min_size", "max_size")
     add_seed(command)
     add_force(command)
 
@@ -91,18 +91,19 @@ def add_outputs(command: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace, progress: "Progress") -> None:
     """Cluster into k parts."""
+    from graphclust.coreset.options import Coreset
     from graphclust.errors import ParameterError
     from graphclust.partition.coreset_sc import coreset_sc
 
     if options.k is not None and options.k < 1:
         raise ParameterError(f"-k {options.k} is out of range, expected at least 1 cluster")
+    coreset = None if options.coreset_size is None else Coreset(size=options.coreset_size)
 
     def call(graph: "Graph") -> "Clustering":
         return coreset_sc(
             graph, options.k, method=options.method, objective=options.objective, resolution=options.resolution,
-            effort=options.effort, components=options.components, coreset_size=options.coreset_size,
-            min_size=options.min_size, max_size=options.max_size, max_imbalance=options.imbalance,
-            node_weight=node_weights(options, graph),
+            effort=options.effort, components=options.components, coreset=coreset,
+            min_size=options.min_size, max_size=options.max_size, node_weight=node_weights(options, graph),
             time_budget=options.time_budget, rng=options.seed, progress=progress,
         )  # fmt: skip
 

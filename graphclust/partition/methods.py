@@ -1,0 +1,192 @@
+"""The methods of `coreset_sc`, each from a graph and the options that it has to labels of all nodes."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+
+from graphclust.compiled.graphs.levels import Partition
+from graphclust.compiled.graphs.objective import ClusterSums
+from graphclust.compiled.runtime.blocks import coarse_blocks
+from graphclust.coreset import paper
+from graphclust.coreset.options import Coreset
+from graphclust.coreset.outcome import Outcome
+from graphclust.engine import sequential_contraction
+from graphclust.engine.bounds import Bounds, as_bounds_of_k, refuse_small_components
+from graphclust.engine.connectivity import connect
+from graphclust.engine.engine import EFFORTS, TO_THE_END, improve, partition_into
+from graphclust.engine.levels import run_on, with_sums
+from graphclust.engine.likelihood import is_likelier_labeling
+from graphclust.engine.resolution import Plan, remarks_on
+from graphclust.engine.within_bounds import CHILDREN, partition_within, remark_on_parts
+from graphclust.graph.container import Graph
+from graphclust.graph.executor import Engine, InProcess
+from graphclust.literals import Effort
+from graphclust.objective.kernel import NormalizedCutKernel
+from graphclust.objective.objective import Aim, weigh
+from graphclust.partition.components import labels_of_all_nodes, mask_nodes
+from graphclust.partition.options import Options
+from graphclust.progress import Progress
+from graphclust.two_step.blockwise import GraphSource
+from graphclust.two_step.executors import Collect, InBlocks, bring_labels
+from graphclust.two_step.in_memory import InMemory
+from graphclust.two_step.method import IN_DOUBT, default_size, partition_by_coreset
+from graphclust.two_step.whole_graph import Sampling
+
+
+class Made(NamedTuple):
+    """The labels that a method made, its plan, None for "paper", and the options as they were used."""
+
+    outcome: Outcome
+    plan: Plan | None
+    options: Options
+
+
+def run_method(
+    graph: Graph, searched: np.ndarray, k: int, options: Options, size: np.ndarray | None, is_settled: bool,
+    rng: np.random.Generator, progress: Progress,
+) -> Made:  # fmt: skip
+    """Have the method of the options cluster the nodes that are searched; the others have label -1.
+
+    searched : bool, shape (n_nodes,), nodes with edges in whole components. size : of each node, float64, (n_nodes,),
+    where clusters have bounds. is_settled : whether the caller chose the method; if not, and a coreset is in doubt, the
+    multilevel method is tried as well.
+    """
+    aim, effort, coreset = options.aim, options.effort, options.coreset
+    if options.method == "paper":
+        outcome, coreset = by_paper(graph, k, coreset, rng, progress)
+        return Made(outcome, None, replace(options, coreset=coreset))
+    if options.method == "two-step" and coreset.sampling == "parallel":
+        engine = InProcess(GraphSource(mask_nodes(graph, searched)), coarse_blocks(graph.indptr))
+        plan, outcome, coreset = by_blocks(engine, graph.n_entries, k, aim, options.components, coreset, rng, progress)
+        return Made(outcome, plan, replace(options, coreset=coreset))
+    n_searched = int(np.count_nonzero(searched))
+    k = min(k, n_searched)
+    with progress.within(lambda labels: labels_of_all_nodes(searched, labels)):
+        if size is not None:
+            n_aside, part = int(np.count_nonzero(~graph.isolated)) - n_searched, part_of(graph, searched)
+            bounds = as_bounds_of_k(size[searched], k, options.min_size, options.max_size, None, n_aside)
+            if bounds.least > 0.0 and options.components != "all":
+                refuse_small_components(part, size[searched], options.min_size)
+            plan, outcome = within_bounds(part, k, aim, effort, bounds, rng, progress)
+        elif options.method == "multilevel":
+            plan, outcome = by_engine(part_of(graph, searched), k, aim, effort, rng, progress)
+        else:
+            coreset = replace(coreset, size=coreset.draws or default_size(n_searched, graph.n_entries, k))
+            options = replace(options, coreset=coreset)
+            plan, outcome = by_coreset(graph, searched, k, aim, coreset, is_settled, rng, progress)
+            if effort == "high":
+                outcome = refine_on_nodes(part_of(graph, searched), searched, aim, plan, outcome, rng, progress)
+            if outcome.doubtful and is_settled:
+                outcome = replace(outcome, remarks=(IN_DOUBT, *outcome.remarks))
+            elif outcome.doubtful and not progress.out_of_time():
+                part = part_of(graph, searched)
+                other_plan, other = by_engine(part, k, aim, effort, rng, progress)
+                labels, than = other.labels.astype(np.int32), outcome.labels[searched].astype(np.int32)
+                if is_likelier_labeling(part, aim.definition.twin, labels, than):
+                    options, plan = replace(options, method="multilevel"), other_plan
+                    said = "a coreset could not show the clusters of this graph; its coarser graphs did"
+                    outcome = replace(other, remarks=(said, *other.remarks))
+    return Made(replace(outcome, labels=labels_of_all_nodes(searched, outcome.labels)), plan, options)
+
+
+def part_of(graph: Graph, searched: np.ndarray) -> Graph:
+    """The graph of the nodes that are searched."""
+    return graph if searched.all() else graph.subgraph(np.flatnonzero(searched))
+
+
+def by_paper(
+    graph: Graph, k: int, coreset: Coreset, rng: np.random.Generator, progress: Progress
+) -> tuple[Outcome, Coreset]:
+    """The published algorithm, and the coreset with the size that it took."""
+    size = coreset.draws or paper.default_size(graph.n_nodes, k)
+    kernel = NormalizedCutKernel.of(graph, coreset.loops, coreset.shift)
+    with progress.within(None):  # what is clustered on the way is the coreset
+        outcome = paper.partition_by_paper(kernel, k, size, coreset, rng, progress)
+    remarks = list(outcome.remarks)
+    if coreset.loops == "implied" and (graph.loops == 0).any():
+        remarks.append("nodes without a self-loop were given one of their mean edge weight, except in the quality")
+    n_clipped = 0 if outcome.coreset is None else outcome.coreset.n_clipped
+    if n_clipped:
+        remarks.append(f"{n_clipped} negative squared distances became 0: K is indefinite; a shift would mend it")
+    return replace(outcome, remarks=tuple(remarks)), replace(coreset, size=size)
+
+
+def by_blocks(
+    engine: Engine, n_entries: int, k: int, aim: Aim, components: str, coreset: Coreset, rng: np.random.Generator,
+    progress: Progress, collect: Collect = bring_labels,
+) -> tuple[Plan, Outcome, Coreset]:  # fmt: skip
+    """The two-step method in steps over blocks, wherever an engine runs them; and the coreset with its size."""
+    whole = InBlocks(engine, n_entries, k, components, int(rng.integers(2**63)), progress, collect)
+    size = coreset.draws or default_size(whole.n_points, n_entries, whole.k)
+    sampling = Sampling(max(whole.k, size), coreset.oversampling, coreset.sampling)
+    plan, outcome = partition_by_coreset(whole, aim, sampling)
+    outcome = outcome.with_remark(IN_DOUBT) if outcome.doubtful else outcome
+    return plan, outcome, replace(coreset, size=size)
+
+
+def by_coreset(
+    graph: Graph, searched: np.ndarray, k: int, aim: Aim, coreset: Coreset, is_final: bool, rng: np.random.Generator,
+    progress: Progress,
+) -> tuple[Plan, Outcome]:  # fmt: skip
+    """The two-step method in memory; is_final : whether a time budget is used to its end if the coreset is in doubt."""
+    size = max(k, min(coreset.draws or 0, int(np.count_nonzero(searched))))
+    sampling = Sampling(size, coreset.oversampling, coreset.sampling)
+    return partition_by_coreset(InMemory(graph, searched, k, rng, progress), aim, sampling, is_final=is_final)
+
+
+def by_engine(
+    part: Graph, k: int, aim: Aim, effort: Effort, rng: np.random.Generator, progress: Progress
+) -> tuple[Plan, Outcome]:
+    """The multilevel method."""
+    run = run_on(weigh(part, aim.name), rng, progress)
+    progress.watch(part)
+    with progress.stage("partition"):
+        chosen = EFFORTS[effort] if progress.time_budget is None else TO_THE_END
+        found, plan = partition_into(run.finest, k, aim, chosen, run)
+    return plan, _outcome(part, found, remarks_on(plan))
+
+
+def within_bounds(
+    part: Graph, k: int, aim: Aim, effort: Effort, bounds: Bounds, rng: np.random.Generator, progress: Progress
+) -> tuple[Plan, Outcome]:
+    """The multilevel method, whose clusters keep bounds."""
+    in_time = progress.time_budget is None
+    run = run_on(weigh(part, aim.name), rng, progress, bounds.size)
+    progress.watch(part)
+    with progress.stage("partition"):
+        chosen, n_children = EFFORTS[effort if in_time else "normal"], CHILDREN[effort] if in_time else np.inf
+        found, plan = partition_within(run.finest, k, aim, bounds, chosen, n_children, run)
+        made = _outcome(part, found, ())
+        return plan, replace(made, remarks=(*remark_on_parts(found, run), *made.remarks), sums=None)
+
+
+def refine_on_nodes(
+    part: Graph, searched: np.ndarray, aim: Aim, plan: Plan, outcome: Outcome, rng: np.random.Generator,
+    progress: Progress,
+) -> Outcome:  # fmt: skip
+    """The partition of the two-step method after V-cycles on the whole graph."""
+    run = run_on(weigh(part, aim.name), rng, progress)
+    progress.watch(part)
+    with progress.stage("refining"):
+        shown = with_sums(run.finest, outcome.labels[searched].astype(np.int32), plan.goal.k, run)
+        found = connect(run.finest, improve(run.finest, shown, plan, run), plan.goal, run)
+    labels = labels_of_all_nodes(searched, found.labels.astype(np.int64))
+    assert outcome.coreset is not None
+    return replace(
+        outcome, labels=labels, coreset_labels=labels[outcome.coreset.nodes], sums=_sums_if_exact(part, found)
+    )
+
+
+def _outcome(part: Graph, found: Partition, remarks: tuple[str, ...]) -> Outcome:
+    """What the engine made, with a remark if links were estimated."""
+    sums = _sums_if_exact(part, found)
+    estimated = () if sums is not None else (sequential_contraction.ESTIMATED,)
+    return Outcome(found.labels.astype(np.int64), remarks=(*estimated, *remarks), sums=sums)
+
+
+def _sums_if_exact(part: Graph, found: Partition) -> ClusterSums | None:
+    """The sums of clusters made on a graph; None if links may have been estimated on the way."""
+    return None if sequential_contraction.is_estimate(part.n_entries, part.n_nodes) else found.sums
