@@ -10,16 +10,22 @@ from graphclust.engine.levels import Run, run_on, with_sums
 from graphclust.engine.resolution import objective_of
 from graphclust.graph.container import Graph
 from graphclust.io.graph_input import as_graph
-from graphclust.objective.objective import OBJECTIVES, as_aim, weigh
+from graphclust.objective.objective import OBJECTIVES, PLAIN_OBJECTIVES, as_aim, weigh
 
 WITH_EDGES = [name for name in all_graphs() if name not in ("one node", "no edges")]
 
-# The resolution of the constant Potts model is in weight between two nodes.
-QUICK = [("normalized_cut", None), ("ratio_cut", None), ("modularity", 1.0), ("constant_potts", 0.5)]
+
+def each_at(relative: float, density: float) -> list[tuple[str, float | None]]:
+    """Every objective of the table, ratios first, at a multiple of chance, or at a weight between two nodes."""
+    at = {name: relative if one.is_relative else density for name, one in OBJECTIVES.items()}
+    return [(name, None) for name in RATIOS] + [(name, at[name]) for name in PLAIN_OBJECTIVES]
+
+
+RATIOS = [name for name, one in OBJECTIVES.items() if one.is_ratio]
+QUICK = each_at(1.0, 0.5)
 FURTHER = [("modularity", 0.3), ("modularity", 4.0), ("constant_potts", 0.02)]
 AIMS = [*QUICK, *(pytest.param(*aim, marks=pytest.mark.slow) for aim in FURTHER)]
-ONE_OF_EACH = [("normalized_cut", None), ("ratio_cut", None), ("modularity", 1.0), ("constant_potts", 0.1)]
-assert {name for name, _ in QUICK} == {name for name, _ in ONE_OF_EACH} == set(OBJECTIVES)
+ONE_OF_EACH = each_at(1.0, 0.1)
 
 
 def looped(n: int = 24, seed: int = 518, density: float = 0.25) -> Graph:

@@ -42,7 +42,7 @@ from graphclust.engine import engine, fiduccia_mattheyses, local_moving, overlay
 from graphclust.engine.engine import EFFORTS
 from graphclust.engine.levels import value
 from graphclust.graph.from_csr import graph_from_csr
-from graphclust.partition import coreset_sc as pipeline
+from graphclust.partition import methods
 from graphclust.two_step import in_memory, shared_neighbors
 from graphclust.two_step import method as coreset_parents
 
@@ -130,9 +130,9 @@ CHANGES = [
         "HEAVY": (1.0, 4.0, 1e9), "CYCLES_OF_A_CHILD": (1, 9), "UNCLEAR": (0.0, 0.05, 0.2, 1.0),
     }),
     Change("MIN_RELATIVE_CHANGE 0.02 -> 0.1", "multilevel", ((engine, "LARGEST_SHARE", 0.9),)),
-    Change("first V-cycles 1 -> 3", "multilevel", ((pipeline, "EFFORTS", matched(engine.Cycles(3, 1))),)),
-    Change("V-cycles inside clusters 1 -> 3", "multilevel", ((pipeline, "EFFORTS", matched(engine.Cycles(1, 3))),)),
-    Change("new partitions", "multilevel", ((pipeline, "EFFORTS", matched(engine.Cycles(1, 1, 1 << 17))),)),
+    Change("first V-cycles 1 -> 3", "multilevel", ((methods, "EFFORTS", matched(engine.Cycles(3, 1))),)),
+    Change("V-cycles inside clusters 1 -> 3", "multilevel", ((methods, "EFFORTS", matched(engine.Cycles(1, 3))),)),
+    Change("new partitions", "multilevel", ((methods, "EFFORTS", matched(engine.Cycles(1, 1, 1 << 17))),)),
     Change("effort low", "multilevel", options=(("effort", "low"),)),
     Change("effort high", "multilevel", options=(("effort", "high"),)),
     Change("no V-cycles inside clusters", "multilevel", ((engine, "improve", as_it_is),)),

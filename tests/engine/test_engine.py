@@ -6,7 +6,7 @@ import warnings
 import networkx as nx
 import numpy as np
 import pytest
-from aims import WITH_EDGES, looped
+from aims import RATIOS, WITH_EDGES, each_at, looped
 from cases import for_each
 from graphs import make_graph
 from reference.objectives import gains_of_unions, value
@@ -23,10 +23,10 @@ from graphclust.engine.overlay import overlay, split_disconnected
 from graphclust.engine.resolution import plan_for_any_number
 from graphclust.errors import GraphWarning, Interrupted, ParameterError
 from graphclust.faces.cli.main import main
-from graphclust.objective.objective import weigh
+from graphclust.objective.objective import PLAIN_OBJECTIVES, weigh
 from graphclust.partition.communities import communities, goal_at
 
-QUESTIONS = [("modularity", 1.0), ("modularity", 3.0), ("constant_potts", 0.3)]
+QUESTIONS = [("modularity", 3.0), *each_at(1.0, 0.3)[len(RATIOS) :]]
 FEW = ["two cliques", "barbell", "isolates", "some loops", "weights of all sizes", "tiny pieces", "loops only"]
 
 
@@ -187,7 +187,7 @@ def test_clusters_of_random_graphs_are_connected(seed):
 
 
 @for_each("name", ["looped block model", "weights of all sizes", "tiny pieces"])
-@for_each("objective", ["modularity", "constant_potts"])
+@for_each("objective", PLAIN_OBJECTIVES)
 def test_sums_of_every_step_are_those_of_its_labels(name, objective):
     graph = make_graph(name)
     on, run = run_on(graph, objective)
@@ -321,7 +321,7 @@ def test_planted_communities_are_found():
 
 def test_an_isolated_node_is_a_cluster_by_itself():
     graph = graph_of(nx.disjoint_union(nx.complete_graph(4), nx.empty_graph(3)))
-    for objective in ("modularity", "constant_potts"):
+    for objective in PLAIN_OBJECTIVES:
         found = communities(graph, objective=objective, resolution=0.5, rng=0)
         assert found.labels.tolist() == [0, 0, 0, 0, 1, 2, 3] and found.normalized_cut == 0.0
         assert sorted(map(len, found.communities())) == [1, 1, 1, 4]

@@ -21,7 +21,7 @@ from graphclust.errors import ParameterError
 from graphclust.generators.planted_graphs import planted_partition
 from graphclust.io.graph_input import as_graph
 from graphclust.objective.cuts import normalized_cut
-from graphclust.objective.objective import OBJECTIVES, Aim, as_aim, chance_objective, weigh
+from graphclust.objective.objective import OBJECTIVES, PLAIN_OBJECTIVES, Aim, as_aim, chance_objective, weigh
 
 CLIQUES, BETWEEN = 5, 0.2  # two cliques, every two nodes of different ones linked too
 
@@ -33,7 +33,7 @@ def two_cliques():
     return as_graph(A)
 
 
-@for_each("objective", ["modularity", "constant_potts"])
+@for_each("objective", PLAIN_OBJECTIVES)
 @for_each("resolution", [0.07, 1.0, np.float64(2.5), 3])
 @for_each("method", ["multilevel", "two-step"])
 def test_a_number_as_resolution_is_used_and_reported(method, resolution, objective):
@@ -105,7 +105,7 @@ def test_a_named_resolution_and_a_cut_leave_nothing_to_say_of_the_number():
     assert not united_for_the_number(coreset_sc(graph, 2, objective="normalized_cut", rng=0))
 
 
-@for_each("objective", ["modularity", "constant_potts"])
+@for_each("objective", PLAIN_OBJECTIVES)
 @for_each("k", [1, 3, 8])
 def test_from_the_natural_range_on_no_union_of_two_clusters_pays(objective, k):
     for graph in (looped(40, 3, 0.2), as_graph(nx.connected_caveman_graph(8, 5))):
@@ -119,13 +119,13 @@ def test_from_the_natural_range_on_no_union_of_two_clusters_pays(objective, k):
         assert k > 1 or lowest == 0.0
 
 
-@pytest.mark.parametrize("name", ["modularity", "constant_potts"])
+@pytest.mark.parametrize("name", PLAIN_OBJECTIVES)
 def test_the_range_of_a_dendrogram_is_where_just_k_is_left(name):
     """No union of two of the k clusters pays in it, and of k + 1 clusters one does: by the definition."""
     graph = looped(30, 3)
     A, run = graph.to_scipy().toarray(), run_on(weigh(graph, name))
     dendrogram = dendrogram_of(run.finest, run)
-    unit = 1.0 if name == "modularity" else run.units.chance
+    unit = OBJECTIVES[name].unit_of_resolution(run.units)
     for k in (1, 2, 5, 12):
         lowest, highest = (end * unit for end in dendrogram.natural_range(k))
         by_excess = [Goal(chance_objective(run.units), n) for n in (k, k + 1)]
@@ -186,7 +186,7 @@ def test_regions_are_of_sizes_at_which_some_times_k_are_natural():
 
 @pytest.mark.skipif("NUMBA_DISABLE_JIT" in os.environ, reason="too large for plain Python")
 @for_each(("k", "size", "inner"), [(4, 500, 16), (8, 300, 14), (20, 200, 16)])
-@for_each("name", ["modularity", "constant_potts"])
+@for_each("name", PLAIN_OBJECTIVES)
 def test_the_planted_number_of_clusters_is_natural_over_a_wide_range(name, k, size, inner):
     graph, _ = planted_partition(k, size, inner, 2, rng=518)
     run, widths = run_on(weigh(graph.subgraph(np.flatnonzero(~graph.isolated)), name)), {}
@@ -213,10 +213,8 @@ def test_both_figures_are_reported_whatever_it_was_made_for(objective, resolutio
     text = str(found)
     assert f"normalized cut   {found.normalized_cut:.4f}" in text
     assert f"modularity       {found.modularity:.4f}" in text
-    words = {"normalized_cut": "a small normalized cut", "ratio_cut": "a small ratio cut"}
-    words |= {"modularity": "modularity", "constant_potts": "the constant Potts model"}
-    assert f"made for         {words[objective]}" in text
-    if objective in ("normalized_cut", "ratio_cut"):
+    assert f"made for         {OBJECTIVES[objective].words}" in text
+    if OBJECTIVES[objective].is_ratio:
         assert found.resolution is None and found.natural_range is None and data["natural_range"] is None
         assert "resolution" not in text
     else:
@@ -241,7 +239,7 @@ def test_weights_in_another_unit_change_nothing(objective):
     one, other = (coreset_sc(as_graph(weights), 5, objective=objective, rng=1) for weights in (A, 4.0 * A))
     assert (one.labels == other.labels).all()
     if one.resolution is not None:
-        assert other.resolution == pytest.approx((4.0 if objective == "constant_potts" else 1.0) * one.resolution)
+        assert other.resolution == pytest.approx((1.0 if OBJECTIVES[objective].is_relative else 4.0) * one.resolution)
 
 
 @pytest.mark.parametrize("objective", [name for name in OBJECTIVES if name != "normalized_cut"])

@@ -21,6 +21,7 @@ from graphclust import (
     write_labels,
 )
 from graphclust.io.graph_input import as_graph
+from graphclust.objective.objective import OBJECTIVES
 from graphclust.partition import components
 from graphclust.partition.components import (
     Clusters,
@@ -65,7 +66,7 @@ def test_where_most_nodes_are_put_aside_that_is_said_first():
     assert not any("most nodes" in one for one in coreset_sc(planted(), 4, rng=0).remarks)
 
 
-@for_each("objective", ["modularity", "normalized_cut", "ratio_cut", "constant_potts"])
+@for_each("objective", OBJECTIVES)
 @for_each("length", [2, 5, 8, 9, 14, 30])
 def test_components_of_any_small_size_leave_the_clusters_of_the_others_alone(length, objective):
     graph = nx.disjoint_union_all([planted(), *[nx.path_graph(length)] * 3])

@@ -29,17 +29,14 @@ METHODS = {
     "naive": {"method": "two-step", "coreset": Coreset(sampling="naive")},
     "uniform": {"method": "two-step", "coreset": Coreset(sampling="uniform")},
     "oversampled": {"coreset": Coreset(oversampling=5.0)},
-    "normalized cut": {"objective": "normalized_cut"},
-    "ratio cut": {"objective": "ratio_cut"},
-    "constant Potts": {"objective": "constant_potts"},
-    "two-step, normalized cut": {"method": "two-step", "objective": "normalized_cut"},
-    "two-step, ratio cut": {"method": "two-step", "objective": "ratio_cut", "components": "all"},
-    "two-step, constant Potts": {"method": "two-step", "objective": "constant_potts"},
+    **{name: {"objective": name} for name in OBJECTIVES},
+    **{f"two-step, {name}": {"method": "two-step", "objective": name} for name in OBJECTIVES},
+    "two-step, ratio_cut, all components": {"method": "two-step", "objective": "ratio_cut", "components": "all"},
     "high resolution": {"resolution": 50.0},
     "low resolution": {"resolution": 1e-3, "components": "all"},
     "Potts' high resolution": {"objective": "constant_potts", "resolution": 1e4},
 }
-QUICK = ("auto", "multilevel", "two-step", "normalized cut", "ratio cut", "constant Potts", "two-step, normalized cut")
+QUICK = ("auto", "multilevel", "two-step", *(set(OBJECTIVES) - {"modularity"}), "two-step, normalized_cut")
 SMALLEST_CORESETS = {  # of k draws, of which some hit the same node
     "two-step": {"method": "two-step"},
     "uniform": {"sampling": "uniform"},

@@ -10,21 +10,38 @@ def value(A: np.ndarray, labels: np.ndarray, name: str, resolution: float | None
 
 
 def worth(A: np.ndarray, members: np.ndarray, name: str, resolution: float | None) -> float:
-    """What one cluster adds.
+    """What one cluster adds; KeyError for an objective that is not defined here."""
+    return float(WORTH[name](A, members, resolution))
 
-    normalized_cut: 1 - cut / vol. ratio_cut: - cut / size.
-    modularity: the sum over its ordered pairs of A_ij - g d_i d_j / vol(V), vol(V) times the usual one.
-    constant_potts: the sum over its ordered pairs, of a node with itself too, of A_ij - g.
-    """
-    volume, inside = A[members].sum(), A[np.ix_(members, members)].sum()
-    if name == "normalized_cut":
-        return float(1.0 - (volume - inside) / volume)
-    if name == "ratio_cut":
-        return float(-(volume - inside) / len(members))
-    if name == "modularity":
-        return float(inside - resolution * volume**2 / A.sum())
-    assert name == "constant_potts", name
-    return float(inside - resolution * len(members) ** 2)
+
+def inside_and_volume(A: np.ndarray, members: np.ndarray) -> tuple[float, float]:
+    return A[np.ix_(members, members)].sum(), A[members].sum()
+
+
+def normalized_cut(A: np.ndarray, members: np.ndarray, resolution: None) -> float:
+    """1 - cut / vol."""
+    inside, volume = inside_and_volume(A, members)
+    return 1.0 - (volume - inside) / volume
+
+
+def ratio_cut(A: np.ndarray, members: np.ndarray, resolution: None) -> float:
+    """- cut / size."""
+    inside, volume = inside_and_volume(A, members)
+    return -(volume - inside) / len(members)
+
+
+def modularity(A: np.ndarray, members: np.ndarray, resolution: float) -> float:
+    """The sum over ordered pairs of A_ij - g d_i d_j / vol(V), vol(V) times the usual one."""
+    inside, volume = inside_and_volume(A, members)
+    return inside - resolution * volume**2 / A.sum()
+
+
+def constant_potts(A: np.ndarray, members: np.ndarray, resolution: float) -> float:
+    """The sum over ordered pairs, of a node with itself too, of A_ij - g."""
+    return inside_and_volume(A, members)[0] - resolution * len(members) ** 2
+
+
+WORTH = {one.__name__: one for one in (normalized_cut, ratio_cut, modularity, constant_potts)}
 
 
 def moved(labels: np.ndarray, u: int, c: int) -> np.ndarray:

@@ -20,8 +20,9 @@ from graphclust.generators.planted_graphs import planted_partition, stochastic_b
 from graphclust.io.graph_input import as_graph
 from graphclust.objective.agreement import adjusted_rand_index
 from graphclust.objective.cuts import normalized_cut
-from graphclust.objective.objective import as_aim
-from graphclust.partition import coreset_sc as pipeline
+from graphclust.objective.objective import OBJECTIVES, as_aim
+from graphclust.partition import coreset_sc as door
+from graphclust.partition import methods
 from graphclust.progress import Progress
 from graphclust.two_step import method as coreset_parents
 from graphclust.two_step.in_memory import InMemory
@@ -192,8 +193,8 @@ def test_large_clusters_of_a_thin_coreset_are_found():
 @pytest.mark.skipif("NUMBA_DISABLE_JIT" in os.environ, reason="too large for plain Python")
 def test_where_a_coreset_cannot_show_the_clusters_those_of_the_whole_graph_are_found(monkeypatch):
     planted = planted_partition(2, 10_000, 10, 3, rng=7)
-    monkeypatch.setattr(pipeline, "suits_a_coreset", lambda *of: True)
-    monkeypatch.setattr(pipeline, "default_size", lambda *of: 60)
+    monkeypatch.setattr(door, "suits_a_coreset", lambda *of: True)
+    monkeypatch.setattr(methods, "default_size", lambda *of: 60)
     found = coreset_sc(planted.graph, 2, rng=0, **CUT)
     assert found.normalized_cut <= normalized_cut(planted.graph, planted.labels)
     asked_for = coreset_sc(planted.graph, 2, method="two-step", coreset=Coreset(size=60), rng=0, **CUT)
@@ -254,7 +255,7 @@ def two_as_one():
     return graph, np.arange(486) < 480, labels, wrong.astype(np.int32)
 
 
-@pytest.mark.parametrize("objective", ["modularity", "normalized_cut", "constant_potts", "ratio_cut"])
+@pytest.mark.parametrize("objective", OBJECTIVES)
 def test_pieces_of_impure_clusters_are_parted_anew(two_as_one, objective):
     """Of regions that are halves of blocks, where the clusters hold two of one block and one of two."""
     graph, searched, labels, wrong = two_as_one
@@ -265,7 +266,7 @@ def test_pieces_of_impure_clusters_are_parted_anew(two_as_one, objective):
     found, plan = part_pieces(whole, wrong, regions, as_aim(objective, None))
     assert adjusted_rand_index(found.labels[searched], labels[searched]) == 1.0 and (wrong == given).all()
     assert found.sums.size.tolist() == np.bincount(found.labels[searched], minlength=8).tolist()
-    assert plan.goal.k == 8 and (plan.resolution is None) == objective.endswith("_cut")
+    assert plan.goal.k == 8 and (plan.resolution is None) == OBJECTIVES[objective].is_ratio
 
 
 @pytest.mark.parametrize("name", ["modularity", "ratio_cut"])

@@ -23,6 +23,7 @@ from graphclust import (
     remap_labels,
 )
 from graphclust.errors import GraphValidationError, ParameterError
+from graphclust.objective.objective import OBJECTIVES
 from graphclust.results.label_matching import changes_between
 
 pytestmark = pytest.mark.filterwarnings("ignore::graphclust.GraphWarning")
@@ -472,7 +473,7 @@ def test_a_new_component_below_the_lower_bound_is_a_cluster():
     assert found.update(added=[(12, 13)], rng=0).sizes.tolist() == [4, 4, 4, 2]
 
 
-@pytest.mark.parametrize("objective", ["modularity", "normalized_cut", "ratio_cut", "constant_potts"])
+@pytest.mark.parametrize("objective", OBJECTIVES)
 def test_figures_of_quality_are_those_of_the_edited_graph(objective):
     rng, graph = np.random.default_rng(5), planted(5)
     found = coreset_sc(graph, 6, objective=objective, rng=0)
