@@ -2,8 +2,8 @@
 
 from typing import Literal
 
-PlainObjective = Literal["modularity", "constant_potts"]
-Objective = Literal["modularity", "constant_potts", "normalized_cut", "ratio_cut"]
+PlainObjective = Literal["modularity", "constant_potts", "erdos_renyi"]
+Objective = Literal["modularity", "constant_potts", "erdos_renyi", "normalized_cut", "ratio_cut"]
 Method = Literal["auto", "multilevel", "two-step", "paper"]
 Effort = Literal["low", "normal", "high"]
 Small = Literal["unite", "apart"]

@@ -30,6 +30,7 @@ OBJECTIVES: dict[str, PlainObjective] = {
     "ModularityVertexPartition": "modularity",
     "RBConfigurationVertexPartition": "modularity",
     "CPMVertexPartition": "constant_potts",
+    "RBERVertexPartition": "erdos_renyi",
 }
 
 

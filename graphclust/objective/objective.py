@@ -1,7 +1,7 @@
 """The objectives that a partition can be made for, in the one form that every loop reads.
 
 An objective is the sum over clusters of score(inside, mass), where both sums add over the nodes of a cluster; see
-`graphclust.compiled.graphs.objective`. The four are told apart by what a node brings to `inside` by itself, what its
+`graphclust.compiled.graphs.objective`. They are told apart by what a node brings to `inside` by itself, what its
 mass is, and how the score is made of the two sums:
 
     name             loops            mass     score                       source
@@ -9,6 +9,11 @@ mass is, and how the score is made of the two sums:
     ratio_cut        A_uu - degree    1        inside / mass               Hagen & Kahng 1992; less sum of cut / size
     modularity       A_uu             degree   inside - g / vol(V) mass^2  Reichardt & Bornholdt 2006, times vol(V)
     constant_potts   A_uu             1        inside - g mass^2           Traag, Van Dooren & Nesterov 2011
+    erdos_renyi      A_uu             1        inside - g p mass^2         Reichardt & Bornholdt 2006, times vol(V)
+
+p = vol(V) / n (n - 1) is the mean weight between two different nodes, which the constant Potts model leaves to g. To a
+sum of A_uv - g p over pairs of different nodes, as leidenalg's RBERVertexPartition adds them up, g p n is missing, the
+same for all partitions.
 """
 
 from __future__ import annotations
@@ -31,6 +36,11 @@ def all_pairs(mass: Any) -> Any:
     return mass**2
 
 
+def different_pairs(n: Any) -> Any:
+    """Ordered pairs of two of n nodes, which a single node is counted as one of."""
+    return n * max(n - 1, 1)
+
+
 class Definition(NamedTuple):
     """The definition of an objective.
 
@@ -46,7 +56,7 @@ class Definition(NamedTuple):
     by_degree: bool
     twin: str
     less_degree: bool = False
-    pairs: Callable[[Any], Any] | None = all_pairs
+    pairs: Callable[[Any], Any] | None = None
 
     @property
     def is_relative(self) -> bool:
@@ -67,11 +77,12 @@ class Definition(NamedTuple):
 
 
 OBJECTIVES = {
-    "modularity": Definition("modularity", is_ratio=False, by_degree=True, twin="modularity"),
+    "modularity": Definition("modularity", False, by_degree=True, twin="modularity", pairs=all_pairs),
     "normalized_cut": Definition("a small normalized cut", is_ratio=True, by_degree=True, twin="modularity"),
     "ratio_cut": Definition("a small ratio cut", True, by_degree=False, twin="constant_potts", less_degree=True),
-    "constant_potts": Definition(
-        "the constant Potts model", False, by_degree=False, twin="constant_potts", pairs=None
+    "constant_potts": Definition("the constant Potts model", False, by_degree=False, twin="constant_potts"),
+    "erdos_renyi": Definition(
+        "Erdős-Rényi modularity", False, by_degree=False, twin="erdos_renyi", pairs=different_pairs
     ),
 }
 DEFINITIONS = OBJECTIVES | {

@@ -72,7 +72,8 @@ def communities(
         Potts model it is a density: the mean weight between two nodes is above it inside clusters, and below it between
         them.
     objective : "modularity" (default) compares the weight inside a cluster with what chance would put there, by the
-        degrees of its nodes; "constant_potts" with the resolution times the square of their number.
+        degrees of its nodes; "constant_potts" with the resolution times the square of their number, "erdos_renyi" with
+        that times the mean weight between two different nodes.
     effort : "low", "normal" (default) or "high", which takes some six times as long and comes close to the best
         partition known. The best of what was tried is returned.
     components : "all" (default), or "largest": the nodes of the others are in no cluster, and have label -1.
@@ -104,8 +105,8 @@ def communities(
     Raises ParameterError (resolution, objective, effort, components or time_budget impossible, or bounds that no
     partition can meet), TypeError (of the wrong type), GraphValidationError (no graph to cluster, wrong weights).
 
-    Source: Newman & Girvan 2004 and Reichardt & Bornholdt 2006 for modularity, Traag, Van Dooren & Nesterov 2011 for
-    the constant Potts model; the method is that of `graphclust.engine.engine`.
+    Source: Newman & Girvan 2004 and Reichardt & Bornholdt 2006 for modularity of both kinds, Traag, Van Dooren &
+    Nesterov 2011 for the constant Potts model; the method is that of `graphclust.engine.engine`.
 
     >>> import networkx as nx
     >>> clustering = communities(nx.karate_club_graph(), weight=None, rng=0)

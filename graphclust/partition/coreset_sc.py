@@ -79,7 +79,8 @@ def coreset_sc(
         unite two of k + 1 clusters, but not two of k: what agrees best with the groups that people recognize.
         "normalized_cut" for the smallest normalized cut, which on many real graphs takes off small groups that hang on
         by few edges; the objective of "paper" and of spectral clustering.
-        "ratio_cut" and "constant_potts" are their twins that count nodes where those count degrees.
+        "ratio_cut" and "constant_potts" are their twins that count nodes where those count degrees, and "erdos_renyi"
+        is the latter at a multiple of the mean weight between two nodes.
     resolution : "auto" (default) matches k, or a number > 0: of modularity 1 is the usual one, of the constant Potts
         model a density: the mean weight between two nodes is above it inside clusters, and below it between them.
         Higher ones favor smaller clusters.

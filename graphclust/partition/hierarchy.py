@@ -67,7 +67,7 @@ def hierarchy(
         one the levels are those at 1 and at the natural resolutions, over the widest ranges of which the number of
         clusters of a dendrogram stays.
     levels : at most so many, >= 1; coarser ones are left out, and the finest is always within the bound.
-    objective : "modularity" (default) or "constant_potts", as of `communities`.
+    objective : "modularity" (default), "constant_potts" or "erdos_renyi", as of `communities`.
     node_weight : what each node counts for in sizes, > 0: an array of shape (n_nodes,), a mapping or a pandas Series by
         the nodes' names, or the name of an attribute of the nodes of a NetworkX or igraph graph. None: what a METIS
         file says where there is a bound, else 1.

@@ -32,7 +32,7 @@ METHODS_WITH = {
 # What `coreset_sc` does not take, or not any more, and what has it.
 NEW_ARGUMENTS = {
     "coreset_size": "it is coreset=Coreset(size=...)",
-    "max_imbalance": "equal parts are balanced_partition(G, k, max_imbalance=...); clusters are bounded by max_size=...",
+    "max_imbalance": "balanced_partition(G, k, max_imbalance=...) makes equal parts; max_size=... bounds clusters",
     "connectivity": "no method makes exactly k clusters and promises minimum cuts inside them; communities(G, "
     "connectivity=...) does for any number of clusters, and well_connected(G, labels) parts clusters of any origin",
 } | {

@@ -41,7 +41,12 @@ def constant_potts(A: np.ndarray, members: np.ndarray, resolution: float) -> flo
     return inside_and_volume(A, members)[0] - resolution * len(members) ** 2
 
 
-WORTH = {one.__name__: one for one in (normalized_cut, ratio_cut, modularity, constant_potts)}
+def erdos_renyi(A: np.ndarray, members: np.ndarray, resolution: float) -> float:
+    """The same with g vol(V) / n (n - 1) in the place of g: the mean weight between two different nodes."""
+    return constant_potts(A, members, resolution * A.sum() / (len(A) * (len(A) - 1)))
+
+
+WORTH = {one.__name__: one for one in (normalized_cut, ratio_cut, modularity, constant_potts, erdos_renyi)}
 
 
 def moved(labels: np.ndarray, u: int, c: int) -> np.ndarray:
