@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from math import ceil
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -14,30 +15,42 @@ from graphclust import __version__
 from graphclust.checks import as_whole_number
 from graphclust.compiled.graphs.levels import Goal, Partition
 from graphclust.compiled.graphs.objective import ClusterSums
+from graphclust.engine.agglomeration import agglomerate
 from graphclust.engine.bounds import as_bounds_of_k
 from graphclust.engine.contraction import Contraction, uncoarsen
-from graphclust.engine.engine import EFFORTS, improve, partition_from
-from graphclust.engine.levels import Run, with_sums
+from graphclust.engine.engine import EFFORTS, contract_to_regions, improve, partition_from
+from graphclust.engine.levels import Run, run_on, with_sums
 from graphclust.engine.local_moving import refine
-from graphclust.engine.resolution import FLOOR, REGIONS_PER_CLUSTER, Plan, middle_of, objective_of, remarks_on
+from graphclust.engine.resolution import (
+    FLOOR,
+    REGIONS_PER_CLUSTER,
+    Plan,
+    dendrogram_of,
+    middle_of,
+    objective_of,
+    remarks_on,
+)
 from graphclust.engine.sequential_contraction import is_estimate
 from graphclust.engine.within_bounds import bring_within
 from graphclust.graph.container import Graph
 from graphclust.graph.node_order import listing_order
 from graphclust.html_table import html_table
-from graphclust.objective.objective import OBJECTIVES, Aim
-from graphclust.profile.dendrogram import Descent
+from graphclust.objective.objective import OBJECTIVES, Aim, weigh
+from graphclust.profile.dendrogram import Descent, Nodes, descend
 from graphclust.profile.resolution_profile import best_ranges
+from graphclust.profile.select_k import Suggestion, suggestion_of
 from graphclust.progress import Progress, ProgressLike, as_progress
 from graphclust.results.clustering import Clustering
 from graphclust.results.from_labels import clustering_of, numbering_by_size
 from graphclust.results.label_matching import renumber
 from graphclust.results.report import origin
 
-if TYPE_CHECKING:
-    from graphclust.profile.select_k import Suggestion
-
 __all__ = ["ClusterPath", "PathRow"]
+
+# The first partitions of a path are less good, since few moves come before them: so it starts above the largest k that
+# is asked for.
+AHEAD, AHEAD_AT_LEAST = 1.3, 10
+FEWEST = 50  # clusters for which the regions are made at least: a path of few clusters needs equally good regions
 
 
 class PathRow(NamedTuple):
@@ -103,6 +116,40 @@ class ClusterPath:
         figures = [descent.figures[k] for k in every]
         ranges = best_ranges(np.array([row.inside for row in figures]), np.array([row.squares for row in figures]))
         self.ranges = dict(zip(every, map(tuple, ranges.tolist()), strict=True))
+
+    @classmethod
+    def over(
+        cls,
+        graph: Graph,
+        kept: npt.NDArray[np.int64],
+        ks: list[int],
+        aim: Aim,
+        remarks: tuple[str, ...],
+        key: int,
+        progress: Progress,
+    ) -> ClusterPath:
+        """The path for increasing ks, the largest of which is at most the number of the nodes that are kept."""
+        part = graph if len(kept) == graph.n_nodes else graph.subgraph(kept)
+        aside = graph.total_volume - part.total_volume
+        most = ks[-1]
+        run = run_on(weigh(part, aim.name), np.random.default_rng(key), progress)
+        top = min(part.n_nodes, max(ceil(AHEAD * most), most + AHEAD_AT_LEAST))
+        with progress.stage("regions"):
+            steps = contract_to_regions(run.finest, max(top, min(FEWEST, part.n_nodes)), run)
+            core = steps[-1].coarse if steps else run.finest
+        with progress.stage("descent"):
+            goal = Goal(objective_of(aim, top, dendrogram_of(core, run, top).resolution(top), run.units)[0], top)
+            found = refine(core, agglomerate(core, goal, run), goal, run)
+            region = np.arange(len(core.terms.mass), dtype=np.int32)
+            for step in reversed(steps):
+                region = region[step.regions.labels]
+            n_nodes = np.bincount(region, minlength=len(core.terms.mass))
+            volume = np.bincount(region, weights=part.degrees, minlength=len(core.terms.mass))
+            nodes = Nodes(volume.astype(np.float64), n_nodes, aside)
+            descent = descend(core, found, aim, nodes, run)
+        if progress.remark:
+            remarks = (*remarks, f"of the path: {progress.remark}")
+        return cls(graph, ks, aim, kept, run, steps, descent, remarks, key)
 
     @property
     def origin(self) -> dict[str, Any]:
@@ -264,8 +311,6 @@ class ClusterPath:
         >>> suggestion.k, suggestion.clear
         (6, True)
         """
-        from graphclust.profile.select_k import suggestion_of
-
         return suggestion_of(self, as_progress(progress, time_budget))
 
     @cached_property

@@ -2,32 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from math import ceil, sqrt
 
 import numpy as np
 import numpy.typing as npt
 
 from graphclust.checks import Seed, as_choice, as_seeded, as_whole_number
-from graphclust.compiled.graphs.levels import Goal
-from graphclust.engine.agglomeration import agglomerate
 from graphclust.engine.bounds import NodeWeight, as_bounds_of_k, as_sizes, k_within, weights_in_words
-from graphclust.engine.engine import contract_to_regions
-from graphclust.engine.levels import run_on
-from graphclust.engine.local_moving import refine
-from graphclust.engine.resolution import dendrogram_of, objective_of
 from graphclust.errors import ParameterError, amount
 from graphclust.graph.container import Graph, GraphLike
 from graphclust.graph.node_order import in_order, node_order
 from graphclust.io.graph_input import as_graph, refuse_without_edges
 from graphclust.literals import Components, Objective
-from graphclust.objective.objective import Aim, as_aim, weigh
+from graphclust.objective.objective import Aim, as_aim
 from graphclust.partition.components import nodes_to_partition
 from graphclust.partition.memory_estimate import check_memory
 from graphclust.partition.options import COMPONENTS, graph_settings, plain_number
-from graphclust.profile.dendrogram import Nodes, descend
 from graphclust.profile.path import ClusterPath
-from graphclust.profile.select_k import rank_by_width
+from graphclust.profile.select_k import middle_of_ks, rank_by_width
 from graphclust.progress import Progress, ProgressLike, as_progress
 
 __all__ = ["cluster_path"]
@@ -39,10 +32,6 @@ MOST_COMPONENTS, BEYOND_COMPONENTS = 4_000, 1.25  # more components are united; 
 # cycle or a path 1.3, grids, nearest neighbors, trees and random graphs 0.7 or less.
 INSIDE_AT_THE_END, WIDE_BEYOND = 0.5, 2.0
 TRIAL = 0  # the seed of the longer path on trial, so that the caller's seed does not decide how far a path goes
-# The first partitions of a path are less good, since few moves come before them: so it starts above the largest k that
-# is asked for.
-AHEAD, AHEAD_AT_LEAST = 1.3, 10
-FEWEST = 50  # clusters for which the regions are made at least: a path of few clusters needs equally good regions
 
 
 def cluster_path(
@@ -158,56 +147,18 @@ def longest_path(
 ) -> ClusterPath:
     """The path for increasing ks; if these are the default, a longer one if the graph shows more clusters."""
     if not is_default:
-        return path_over(graph, kept, ks, aim, remarks, key, progress)
+        return ClusterPath.over(graph, kept, ks, aim, remarks, key, progress)
     n_components = len(np.unique(graph.components[kept]))
     if (beyond := ceil(BEYOND_COMPONENTS * n_components)) > ks[-1]:
         ks = list(range(1, min(max(beyond, ks[-1]), MOST_COMPONENTS, len(kept)) + 1))
-    path = path_over(graph, kept, ks, aim, remarks, key, progress)
+    path = ClusterPath.over(graph, kept, ks, aim, remarks, key, progress)
     most = min(MOST_CLUSTERS, len(kept) // 2)
     if most > ks[-1] and path.descent.figures[ks[-1]].inside >= INSIDE_AT_THE_END and not progress.out_of_time():
         longer = list(range(1, most + 1))
-        found = rank_by_width(path_over(graph, kept, longer, aim, (), TRIAL, progress))
+        found = rank_by_width(ClusterPath.over(graph, kept, longer, aim, (), TRIAL, progress))
         if found and found[0][0] > ks[-1] and found[0][1] >= WIDE_BEYOND:
-            return path_over(graph, kept, longer, aim, remarks, key, progress)
+            return ClusterPath.over(graph, kept, longer, aim, remarks, key, progress)
     return path
-
-
-def middle_of_ks(ks: Sequence[int]) -> int:
-    """The number of clusters in the middle of increasing ks on a logarithmic scale."""
-    return max(1, round(sqrt(ks[0] * ks[-1])))
-
-
-def path_over(
-    graph: Graph,
-    kept: npt.NDArray[np.int64],
-    ks: list[int],
-    aim: Aim,
-    remarks: tuple[str, ...],
-    key: int,
-    progress: Progress,
-) -> ClusterPath:
-    """The path for increasing ks, the largest of which is at most the number of the nodes that are kept."""
-    part = graph if len(kept) == graph.n_nodes else graph.subgraph(kept)
-    aside = graph.total_volume - part.total_volume
-    most = ks[-1]
-    run = run_on(weigh(part, aim.name), np.random.default_rng(key), progress)
-    top = min(part.n_nodes, max(ceil(AHEAD * most), most + AHEAD_AT_LEAST))
-    with progress.stage("regions"):
-        steps = contract_to_regions(run.finest, max(top, min(FEWEST, part.n_nodes)), run)
-        core = steps[-1].coarse if steps else run.finest
-    with progress.stage("descent"):
-        goal = Goal(objective_of(aim, top, dendrogram_of(core, run, top).resolution(top), run.units)[0], top)
-        found = refine(core, agglomerate(core, goal, run), goal, run)
-        region = np.arange(len(core.terms.mass), dtype=np.int32)
-        for step in reversed(steps):
-            region = region[step.regions.labels]
-        n_nodes = np.bincount(region, minlength=len(core.terms.mass))
-        volume = np.bincount(region, weights=part.degrees, minlength=len(core.terms.mass))
-        nodes = Nodes(volume.astype(np.float64), n_nodes, aside)
-        descent = descend(core, found, aim, nodes, run)
-    if progress.remark:
-        remarks = (*remarks, f"of the path: {progress.remark}")
-    return ClusterPath(graph, ks, aim, kept, run, steps, descent, remarks, key)
 
 
 def default_ks(graph: Graph) -> range:

@@ -13,8 +13,9 @@ while groups are found again and again.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from math import isnan, nan
+from math import isnan, nan, sqrt
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -153,14 +154,17 @@ def suggestion_of(path: ClusterPath, progress: Progress) -> Suggestion:
     return Suggestion(k, clear, tuple(said), candidates, path.seed, path.origin, most)
 
 
+def middle_of_ks(ks: Sequence[int]) -> int:
+    """The number of clusters in the middle of increasing ks on a logarithmic scale."""
+    return max(1, round(sqrt(ks[0] * ks[-1])))
+
+
 def own_path(path: ClusterPath, rng: np.random.Generator, progress: Progress) -> ClusterPath:
     """A path over the same ks with the suggestion's seed; the path itself if it has that seed, or time is up."""
-    from graphclust.profile.path_builder import path_over
-
     key = int(rng.integers(2**63))
     if progress.out_of_time() or (path.key == key and not path.cut_short):
         return path
-    own = path_over(path.ordered, path.kept, list(path.ks), path.aim, (), key, progress)
+    own = path.over(path.ordered, path.kept, list(path.ks), path.aim, (), key, progress)
     own.sizes, own.bounds = path.sizes, path.bounds
     return own
 
@@ -250,14 +254,12 @@ def _are_near(ks: npt.NDArray[np.int64], k: int) -> npt.NDArray[np.bool_]:
 
 def refine_k(path: ClusterPath, k: int, rng: np.random.Generator, progress: Progress) -> int:
     """The best of the numbers that count as k, on this path and one that starts a little above, by fewer unions."""
-    from graphclust.profile.path_builder import path_over
-
     all_ks = np.array(path.ks, np.int64)
     same = all_ks[_are_near(all_ks, k)]
     if len(same) == 1:
         return k
     below = [other for other in path.ks if other <= CLOSER * k]
-    near = path_over(path.ordered, path.kept, below, path.aim, (), int(rng.integers(2**63)), progress)
+    near = path.over(path.ordered, path.kept, below, path.aim, (), int(rng.integers(2**63)), progress)
     return int(same[(widths_of(path, same) + widths_of(near, same)).argmax()])
 
 
@@ -268,8 +270,6 @@ def stabilities(
 
     And the paths without these edges, which go a little beyond the largest of the ks.
     """
-    from graphclust.profile.path_builder import middle_of_ks, path_over
-
     agreement: dict[int, list[float]] = {k: [] for k in labels}
     paths: list[ClusterPath] = []
     for _ in range(N_TIMES if labels else 0):
@@ -281,7 +281,7 @@ def stabilities(
         possible = [k for k in path.ks if k <= min(CLOSER * max(labels), len(kept))]
         if not possible:
             continue
-        other = path_over(less, kept, possible, path.aim, (), int(rng.integers(2**63)), progress)
+        other = path.over(less, kept, possible, path.aim, (), int(rng.integers(2**63)), progress)
         for k, own in labels.items():
             found = np.full(len(own), -1, np.int64)
             if k in other:
