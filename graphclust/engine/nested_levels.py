@@ -20,10 +20,10 @@ from graphclust.engine.connectivity import connect
 from graphclust.engine.engine import v_cycle
 from graphclust.engine.join_small_clusters import Sizes, join_small, without_gaps
 from graphclust.engine.levels import Run, level_of
+from graphclust.engine.resolution import goal_at
 from graphclust.engine.split_evenly import parts_of_clusters, split_evenly
 from graphclust.graph.container import Graph
 from graphclust.objective.objective import WeighedGraph, node_terms, weigh
-from graphclust.partition.communities import goal_at
 from graphclust.updates.warm_start import EarlierLevels, restart_labels
 
 Labels = npt.NDArray[np.int32]

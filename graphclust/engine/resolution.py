@@ -12,10 +12,18 @@ from typing import NamedTuple
 import numpy as np
 
 from graphclust.compiled.graphs.levels import Goal, Level
-from graphclust.compiled.graphs.objective import Objective
+from graphclust.compiled.graphs.objective import PLAIN, Objective
 from graphclust.engine.agglomeration import NO_PAIRS, agglomerate
 from graphclust.engine.levels import Run
-from graphclust.objective.objective import Aim, Units, chance_objective, plain_objective, ratio_objective
+from graphclust.objective.objective import (
+    OBJECTIVES,
+    Aim,
+    Units,
+    WeighedGraph,
+    chance_objective,
+    plain_objective,
+    ratio_objective,
+)
 
 # If a graph has many more natural clusters than k, the resolution that matches k is tiny, and only small groups that
 # hang on by few edges are worth cutting off. Mean agreement with annotated classes hardly depends on the floor between
@@ -122,6 +130,12 @@ def objective_of(aim: Aim, k: int, matched: float, units: Units) -> tuple[Object
     unit = aim.definition.unit_of_resolution(units)
     at = aim.resolution / unit if isinstance(aim.resolution, float) else max(matched, FLOOR)
     return plain_objective(units, k, at), at * unit
+
+
+def goal_at(on: WeighedGraph, resolution: float, objective: str) -> Goal:
+    """The goal of as many clusters as a plain objective makes at a resolution, as a caller states it."""
+    pull = resolution * OBJECTIVES[objective].chance(on.units)
+    return Goal(Objective(PLAIN, pull, on.graph.total_volume / on.graph.n_nodes), 0)
 
 
 def middle_of(lowest: float, highest: float) -> float:

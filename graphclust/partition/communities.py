@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 
 from graphclust.checks import Seed, as_choice, as_seeded
-from graphclust.compiled.graphs.levels import Goal
-from graphclust.compiled.graphs.objective import PLAIN, ClusterSums, Objective
+from graphclust.compiled.graphs.objective import ClusterSums
 from graphclust.engine.agglomeration import unite_ties
 from graphclust.engine.bounds import (
     NodeWeight,
@@ -24,13 +23,14 @@ from graphclust.engine.connectivity import connect
 from graphclust.engine.engine import EFFORTS, TO_THE_END, partition
 from graphclust.engine.levels import run_on, with_sums
 from graphclust.engine.overlay import split_disconnected
+from graphclust.engine.resolution import goal_at
 from graphclust.engine.sequential_contraction import is_estimate
 from graphclust.engine.well_connected import Connectivity, as_bar, connectivity_in_words, leave_well_connected
 from graphclust.errors import ParameterError
 from graphclust.graph.container import GraphLike
 from graphclust.graph.node_order import in_order, listing_order, node_order
 from graphclust.literals import Components, Effort, PlainObjective, Small
-from graphclust.objective.objective import OBJECTIVES, PLAIN_OBJECTIVES, WeighedGraph, as_resolution, weigh
+from graphclust.objective.objective import PLAIN_OBJECTIVES, as_resolution, weigh
 from graphclust.partition.components import nodes_to_partition
 from graphclust.partition.memory_estimate import check_memory
 from graphclust.partition.options import graph_settings, plain_number
@@ -201,9 +201,3 @@ def communities(
                 remarks.append(f"not all clusters are connected, which the bounds do not let them be: {n_parts} parts")
     sums = None if is_estimate(part.n_entries, part.n_nodes) else found.sums
     return clustering_with(found.labels, remarks, sums, None if before is found else before.labels)
-
-
-def goal_at(on: WeighedGraph, resolution: float, objective: str) -> Goal:
-    """The goal of as many clusters as a plain objective makes at a resolution, as a caller states it."""
-    pull = resolution * OBJECTIVES[objective].chance(on.units)
-    return Goal(Objective(PLAIN, pull, on.graph.total_volume / on.graph.n_nodes), 0)

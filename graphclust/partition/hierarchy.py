@@ -17,13 +17,14 @@ from graphclust.engine.join_small_clusters import Sizes, join_small
 from graphclust.engine.levels import Run, run_on
 from graphclust.engine.natural_resolutions import LOWEST, WIDE, natural_resolutions
 from graphclust.engine.nested_levels import finer_levels, levels_within_bound, thin_levels
+from graphclust.engine.resolution import goal_at
 from graphclust.engine.well_connected import Connectivity, as_bar, connectivity_in_words, leave_well_connected
 from graphclust.errors import ParameterError
 from graphclust.graph.container import Graph, GraphLike
 from graphclust.graph.node_order import in_order, node_names, node_order
 from graphclust.literals import Effort, PlainObjective
 from graphclust.objective.objective import PLAIN_OBJECTIVES, WeighedGraph, as_resolution, weigh
-from graphclust.partition.communities import ALONE, goal_at
+from graphclust.partition.communities import ALONE
 from graphclust.partition.memory_estimate import check_memory
 from graphclust.partition.options import graph_settings, plain_number
 from graphclust.progress import Progress, ProgressLike, as_progress

@@ -8,6 +8,7 @@ import numpy as np
 
 from graphclust.checks import Seed, as_choice, as_number, as_seeded
 from graphclust.engine.levels import run_on
+from graphclust.engine.resolution import goal_at
 from graphclust.engine.well_connected import (
     Connectivity,
     as_bar,
@@ -19,7 +20,6 @@ from graphclust.graph.node_order import in_order, listing_order, node_order
 from graphclust.literals import Leftover, PlainObjective
 from graphclust.objective.labels import LabelsLike, labels_on
 from graphclust.objective.objective import PLAIN_OBJECTIVES, weigh
-from graphclust.partition.communities import goal_at
 from graphclust.partition.options import graph_settings, plain_number
 from graphclust.progress import ProgressLike, as_progress
 from graphclust.results.clustering import Clustering

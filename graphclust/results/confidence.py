@@ -13,11 +13,11 @@ from graphclust.compiled.graphs.objective import RATIO, ClusterSums, Objective
 from graphclust.engine.engine import EFFORTS, partition, partition_into
 from graphclust.engine.levels import run_on
 from graphclust.engine.likelihood import edges_worth, nats_of, nats_saved
+from graphclust.engine.resolution import goal_at
 from graphclust.graph.container import Graph
 from graphclust.objective.gains import gain_of_joining, gain_of_union, loss_of_leaving
 from graphclust.objective.objective import DEFINITIONS, Aim, WeighedGraph, plain_objective, ratio_objective, weigh
 from graphclust.objective.unlinked import best_unlinked
-from graphclust.partition.communities import goal_at
 from graphclust.partition.components import nodes_to_partition
 from graphclust.profile.edge_subsampling import leave_out_edges
 from graphclust.progress import Progress, ProgressLike, as_progress

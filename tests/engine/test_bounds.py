@@ -15,10 +15,10 @@ from graphclust.engine.agglomeration import agglomerate
 from graphclust.engine.bounds import as_bounds, as_bounds_of_k, most_of_equal_parts
 from graphclust.engine.levels import run_on, with_sums
 from graphclust.engine.local_moving import find_regions, refine
+from graphclust.engine.resolution import goal_at
 from graphclust.errors import ParameterError
 from graphclust.faces.cli.main import main
 from graphclust.objective.objective import weigh
-from graphclust.partition.communities import goal_at
 
 pytestmark = [
     pytest.mark.slow,  # loops for nodes with sizes take half a minute to compile

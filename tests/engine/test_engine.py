@@ -20,11 +20,11 @@ from graphclust.engine import engine, levels, local_moving
 from graphclust.engine.contraction import contract
 from graphclust.engine.levels import with_sums
 from graphclust.engine.overlay import overlay, split_disconnected
-from graphclust.engine.resolution import plan_for_any_number
+from graphclust.engine.resolution import goal_at, plan_for_any_number
 from graphclust.errors import GraphWarning, Interrupted, ParameterError
 from graphclust.faces.cli.main import main
 from graphclust.objective.objective import PLAIN_OBJECTIVES, weigh
-from graphclust.partition.communities import communities, goal_at
+from graphclust.partition.communities import communities
 
 QUESTIONS = [("modularity", 3.0), *each_at(1.0, 0.3)[len(RATIOS) :]]
 FEW = ["two cliques", "barbell", "isolates", "some loops", "weights of all sizes", "tiny pieces", "loops only"]

@@ -15,12 +15,13 @@ from graphclust.compiled.graphs.v_cycle import rows_within
 from graphclust.engine.contraction import contract
 from graphclust.engine.levels import level_of, room_for, run_on
 from graphclust.engine.local_moving import find_regions
+from graphclust.engine.resolution import goal_at
 from graphclust.graph.container import Graph
 from graphclust.interop.networkx_backend.backend_graph import BackendGraph
 from graphclust.interop.networkx_backend.quality import labels_modularity
 from graphclust.interop.seeds import as_rng
 from graphclust.objective.objective import weigh
-from graphclust.partition.communities import communities, goal_at
+from graphclust.partition.communities import communities
 from graphclust.partition.coreset_sc import coreset_sc
 
 NO_GAIN = 1e-7  # NetworkX's own `threshold`: a level that gains no more than this is the last
