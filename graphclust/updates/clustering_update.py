@@ -20,11 +20,11 @@ from graphclust.engine.bounds import (
     most_of_equal_parts,
 )
 from graphclust.engine.levels import Run, run_on, with_sizes_as_masses
+from graphclust.engine.resolution import goal_at
 from graphclust.engine.well_connected import remarks_on_connectivity
 from graphclust.errors import GraphValidationError, ParameterError, amount
 from graphclust.graph.container import Graph
 from graphclust.objective.objective import DEFINITIONS, WeighedGraph, plain_objective, ratio_objective, weigh
-from graphclust.engine.resolution import goal_at
 from graphclust.progress import Progress
 from graphclust.results.from_labels import keep_sums
 from graphclust.results.label_matching import list_changes, match_ids, overlap_of

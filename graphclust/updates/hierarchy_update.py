@@ -12,7 +12,6 @@ from graphclust.engine.join_small_clusters import Sizes, join_small, without_gap
 from graphclust.engine.levels import run_on
 from graphclust.engine.nested_levels import levels_within_bound
 from graphclust.engine.overlay import number_used
-from graphclust.engine.resolution import goal_at
 from graphclust.engine.well_connected import remarks_on_connectivity
 from graphclust.graph.container import Graph
 from graphclust.objective.objective import weigh
