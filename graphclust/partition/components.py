@@ -35,8 +35,8 @@ LEAST_SHARE = 0.05  # of the estimated worth of the k-th cluster: components of 
 MOST_ENTRIES = 1 << 17  # up to which the worth is measured, in 2 to 30 ms for k up to 100
 FINE = 2  # fine clusters to begin with, as a multiple of k
 MOST_TRIALS = 8  # at a resolution that makes so many; each is at least twice the one before
-AT_ONCE = 2  # half of the remaining steps are made before costs are computed again
-ALIKE = 0.5  # of the volume of the smallest cluster: if all k clusters are components, larger ones take part too
+STEPS_SHARE = 2  # half of the remaining steps are made before costs are computed again
+ABOUT_AS_LARGE = 0.5  # of the smallest cluster: if all k clusters are components, larger ones take part too
 
 
 class Searched(NamedTuple):
@@ -122,7 +122,7 @@ def worth_a_cluster(graph: Graph, volumes: npt.NDArray[np.float64], k: int) -> n
     """True for the components that take part in k clusters, shape (n_components,)."""
     k = max(k, 2)  # for one cluster the same components take part as for two
     typical = float(volumes.max()) / k
-    worth = worth_apart(volumes, typical)
+    worth = gain_of_separation(volumes, typical)
     component, last = choose_components(volumes, worth, k)
     contested = worth >= LEAST_SHARE * last
     if np.count_nonzero(contested) == 1:
@@ -138,7 +138,7 @@ def worth_a_cluster(graph: Graph, volumes: npt.NDArray[np.float64], k: int) -> n
     takes_part = np.zeros(len(volumes), bool)
     takes_part[component] = True
     if len(np.unique(component)) == k:  # each is a cluster: others about as large are not put aside
-        takes_part |= volumes >= ALIKE * volumes[component].min()
+        takes_part |= volumes >= ABOUT_AS_LARGE * volumes[component].min()
     return takes_part
 
 
@@ -148,7 +148,7 @@ def typical_volume(volumes: npt.NDArray[np.float64]) -> float:
     return float(increasing[np.searchsorted(np.cumsum(increasing), volumes.sum() / 2.0)])
 
 
-def worth_apart(volume: npt.NDArray[np.float64], typical: float) -> npt.NDArray[np.float64]:
+def gain_of_separation(volume: npt.NDArray[np.float64], typical: float) -> npt.NDArray[np.float64]:
     """The gain of likelihood, in nats times weight, by telling sets of nodes from a cluster without links to them.
 
     volume : of the sets. typical : volume of that cluster, which is at least as large as the set.
@@ -230,8 +230,8 @@ def reduce_to(clusters: Clusters, k: int, typical: float) -> Clusters:
         into[small[cheapest]] = large[cheapest]
         whole = np.ones(n, bool)
         whole[clusters.a] = whole[clusters.b] = False
-        price[whole] = worth_apart(clusters.mass[whole], typical)
-        steps = np.argsort(price, kind="stable")[: max(1, (n - k) // AT_ONCE)]
+        price[whole] = gain_of_separation(clusters.mass[whole], typical)
+        steps = np.argsort(price, kind="stable")[: max(1, (n - k) // STEPS_SHARE)]
         ended = steps[~whole[steps]]
         ended = ended[~np.isin(into[ended], ended)]  # a cluster that others join stays in this round
         clusters = remove_clusters(unite_clusters(clusters, ended, into[ended]), np.append(ended, steps[whole[steps]]))

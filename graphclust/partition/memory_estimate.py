@@ -16,7 +16,7 @@ from graphclust.graph.node_order import MOST_ENTRIES
 from graphclust.io.container_limits import available_bytes
 from graphclust.io.graph_input import as_graph
 from graphclust.partition.options import METHODS
-from graphclust.two_step.method import REGIONS_PER_CLUSTER, default_size
+from graphclust.two_step.method import FIRST_REGIONS, default_size
 from graphclust.two_step.method_selection import suits_a_coreset
 from graphclust.two_step.shared_neighbors import MOST_NEIGHBORS, MOST_VISITORS
 
@@ -123,7 +123,7 @@ def _bytes_of_coreset(
     visits = shares * coreset_entries
     n_links = min(float((counts * visits * np.minimum(visits, MOST_VISITORS)).sum()), size * size)
     links = COPIES * LINK * ceil(n_links) + ROWS * LINK * ceil(coreset_entries)
-    regions = (REGIONS_PER_CLUSTER + 1) * k  # and what moves have taken off them
+    regions = (FIRST_REGIONS + 1) * k  # and what moves have taken off them
     if n_entries < STREAMED:
         quotient = COPIES * LINK * min(regions * regions, n_entries)
     elif regions <= MOST_IN_A_TABLE:

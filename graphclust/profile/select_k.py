@@ -148,7 +148,7 @@ def suggestion_of(path: ClusterPath, progress: Progress) -> Suggestion:
     said = sentences(path, candidates)
     if not clear:
         was_tried = not found or bool(without)
-        said.insert(0, f"the graph {NOT_SHOWN if was_tried else NOT_TRIED}; {k} is {how}{end_of(path)}")
+        said.insert(0, f"the graph {NOT_SHOWN if was_tried else NOT_TRIED}; {k} is {how}{describe_end(path)}")
     if progress.remark:
         said.append(progress.remark)
     return Suggestion(k, clear, tuple(said), candidates, path.seed, path.origin, most)
@@ -237,7 +237,7 @@ def smallest_k_by_components(path: ClusterPath) -> int:
     return next((k for k in path.ks if k >= path.n_components), path.ks[-1])
 
 
-def end_of(path: ClusterPath) -> str:
+def describe_end(path: ClusterPath) -> str:
     """What was not looked at, since it lies beyond the end of a path."""
     most, n_components = path.ks[-1], path.n_components
     if n_components > most:
@@ -307,9 +307,9 @@ def is_clear(candidates: tuple[SuggestedK, ...], n_components: int) -> bool:
     lead = first.width / others[0].width if others else np.inf
     stands_out = lead >= CLEAR_LEAD or (lead >= SMALLER_LEAD and first.stability >= VERY_STABLE)
     most = max((one.nats_saved for one in others if one.stability >= STABLE), default=0.0)
-    is_told = first.nats_saved > 0.0 and first.nats_saved >= AS_GOOD * most
-    is_told = is_told or first.k == n_components
-    return bool(stands_out and first.width >= CLEAR_WIDTH and first.stability >= STABLE and is_told)
+    has_evidence = first.nats_saved > 0.0 and first.nats_saved >= AS_GOOD * most
+    has_evidence = has_evidence or first.k == n_components
+    return bool(stands_out and first.width >= CLEAR_WIDTH and first.stability >= STABLE and has_evidence)
 
 
 def best_all_round(candidates: tuple[SuggestedK, ...]) -> int:

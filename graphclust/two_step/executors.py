@@ -34,7 +34,7 @@ from graphclust.progress import Progress
 from graphclust.two_step import blockwise as steps
 from graphclust.two_step.blockwise import GraphSource
 from graphclust.two_step.in_memory import labels_of_regions
-from graphclust.two_step.method import REGIONS_PER_CLUSTER, evenness, number_of_regions
+from graphclust.two_step.method import FIRST_REGIONS, evenness, number_of_regions
 from graphclust.two_step.shared_neighbors import link_rows
 from graphclust.two_step.whole_graph import Regions, Sampling
 
@@ -247,7 +247,7 @@ def coreset_regions(source: GraphSource, small: Graph, k: int, components: str, 
     linked = np.arange(0)
     if small.n_entries:
         which = "all" if components == "all" else "large"
-        linked = np.flatnonzero(nodes_to_partition(small, REGIONS_PER_CLUSTER * k, which, Progress()).nodes)
+        linked = np.flatnonzero(nodes_to_partition(small, FIRST_REGIONS * k, which, Progress()).nodes)
     part = small if len(linked) == m else small.subgraph(linked)
     n_regions = number_of_regions(k, len(linked))
     if n_regions == 0:

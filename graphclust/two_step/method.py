@@ -33,13 +33,13 @@ from graphclust.engine.resolution import Plan, remarks_on
 from graphclust.objective.objective import CUT, MODULARITY, Aim, ratio_objective
 from graphclust.two_step.whole_graph import Labels, Regions, Sampling, WholeGraph
 
-REGIONS_PER_CLUSTER = 2  # more regions cost more, and show no more clusters
+FIRST_REGIONS = 2  # per cluster: more regions cost more, and show no more clusters
 LINKS = 20.0  # of a coreset node, by shared neighbors: with fewer, sparse clusters and small ones are missed
 NODES_PER_REGION = 12  # of the coreset: the engine misses clusters of which it sees fewer nodes
 MANY_NODES = 1 << 14  # of a coreset that takes some hundredths of a second
 SETTLED = 1e-4  # relative change of the likelihood in a round, below which the rounds end
 CORESETS_IN_VAIN = 64  # coresets without a gain, after which the search ends before a time budget does
-NOTHING = 1e-6  # of the volume: a likelihood so small is zero up to round-off
+ZERO_LIKELIHOOD = 1e-6  # of the volume: a likelihood so small is zero up to round-off
 LEAST_SIGNAL = 4.5  # at 5.2 all planted clusters were found, at 3.9 not always: see `is_doubtful`
 WEIGHTS_AT_A_TIME = 1 << 24  # their squares take 128 MB
 IN_DOUBT = (
@@ -56,7 +56,7 @@ def default_size(n_nodes: int, n_entries: int, k: int) -> int:
     """
     mean_degree = max(n_entries, 1) / n_nodes
     by_links, by_neighbors = LINKS * n_nodes / mean_degree**2, 3.0 * n_nodes / mean_degree
-    by_regions = NODES_PER_REGION * REGIONS_PER_CLUSTER * k
+    by_regions = NODES_PER_REGION * FIRST_REGIONS * k
     return min(n_nodes, ceil(max(by_links, min(by_neighbors, MANY_NODES), by_regions)))
 
 
@@ -177,7 +177,7 @@ def _labels_here(whole: WholeGraph, found: Partition) -> np.ndarray:
 def is_settled(before: Partition, after: Partition, run: Run) -> bool:
     """Whether the likelihood of the edges has hardly changed from one partition to another."""
     was, now = (log_likelihood(run.units, one.sums) for one in (before, after))
-    return abs(now - was) <= SETTLED * max(abs(was), NOTHING * run.units.volume)
+    return abs(now - was) <= SETTLED * max(abs(was), ZERO_LIKELIHOOD * run.units.volume)
 
 
 def sums_if_exact(whole: WholeGraph, found: Partition, n: int) -> ClusterSums | None:
@@ -192,7 +192,7 @@ def run_on_clusters(whole: WholeGraph, labels: Labels, k: int, name: str) -> Run
 
 def number_of_regions(k: int, n_linked: int) -> int:
     """How many regions to part a coreset of n_linked nodes into."""
-    return max(min(k, n_linked), REGIONS_PER_CLUSTER * min(k, n_linked // (NODES_PER_REGION * REGIONS_PER_CLUSTER)))
+    return max(min(k, n_linked), FIRST_REGIONS * min(k, n_linked // (NODES_PER_REGION * FIRST_REGIONS)))
 
 
 def evenness(weights: np.ndarray | None) -> float:

@@ -3,7 +3,7 @@
 The choice depends on how much either shrinks the graph. Joining two neighbors saves the entries that their rows have in
 common, the third sides of triangles, whose share is estimated from random pairs. A coreset has as many nodes as it
 needs for its links. Whether it shows the clusters is known once it has been partitioned: if that is in doubt, see
-`coreset_parents.is_doubtful`, the graph is coarsened as well, and the likelier partition is kept.
+`two_step.method.is_doubtful`, the graph is coarsened as well, and the likelier partition is kept.
 """
 
 from __future__ import annotations

@@ -12,7 +12,7 @@ from math import ceil
 import numpy as np
 from scipy import sparse
 
-from graphclust.compiled.graphs import shared_neighbors as loops
+from graphclust.compiled.graphs import shared_neighbors as kernels
 from graphclust.compiled.graphs.objective import Rows
 from graphclust.compiled.graphs.row_subset import ChosenRows
 from graphclust.compiled.runtime.blocks import entry_blocks, rows_in_blocks
@@ -75,17 +75,17 @@ def _link(rows: Rows, degrees: np.ndarray, scale: np.ndarray, lengths: np.ndarra
     m, unweighted = len(scale), len(rows.weights) == 0
     scale = scale * (lengths / np.maximum(np.diff(rows.indptr), 1))
     starts = np.zeros(len(degrees) + 1, np.int64)
-    loops.count_visits(rows.indices, starts)
+    kernels.count_visits(rows.indices, starts)
     np.cumsum(starts, out=starts)
     visitors = np.empty(starts[-1], np.int32)
     visit_weights = np.empty(0 if unweighted else starts[-1])
-    loops.list_visits(rows, starts[:-1].copy(), visitors, visit_weights)
+    kernels.list_visits(rows, starts[:-1].copy(), visitors, visit_weights)
 
     blocks = entry_blocks(rows.indptr, 1 << 18)
     most_entries = np.add.reduceat(np.minimum(MOST_VISITORS * np.diff(rows.indptr), m), blocks[:-1])
-    visits = loops.Visits(starts, visitors, visit_weights, degrees)
+    visits = kernels.Visits(starts, visitors, visit_weights, degrees)
     indptr, indices, weights = rows_in_blocks(
-        loops.shared_neighbors, blocks, most_entries, MOST_VISITORS, scale, rows, visits
+        kernels.shared_neighbors, blocks, most_entries, MOST_VISITORS, scale, rows, visits
     )
     link_sums, linked = np.zeros(m), np.diff(indptr) > 0
     if linked.any():

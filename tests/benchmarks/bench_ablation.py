@@ -140,7 +140,7 @@ CHANGES = [
     Change("no V-cycle by a ratio", "multilevel", ((engine, "accept_likelier", as_it_is),)),
     Change("clusters need not be connected", "multilevel", ((engine, "connect", as_it_is),)),
     *numbers("two-step", coreset_parents, {
-        "REGIONS_PER_CLUSTER": (1, 3, 5), "LINKS": (15.0, 60.0), "SETTLED": (1e-2, 1e-5),
+        "FIRST_REGIONS": (1, 3, 5), "LINKS": (15.0, 60.0), "SETTLED": (1e-2, 1e-5),
     }),
     *numbers("two-step", overlay, {"CRUMB": (0.0, 0.1)}),
     *numbers("two-step", in_memory, {"MIN_RELATIVE_CHANGE": (0.005, 0.1)}),

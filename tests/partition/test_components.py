@@ -26,11 +26,11 @@ from graphclust.partition import components
 from graphclust.partition.components import (
     Clusters,
     fine_clusters,
+    gain_of_separation,
     labels_of_all_nodes,
     mask_nodes,
     nodes_to_partition,
     reduce_to,
-    worth_apart,
     worth_of_two,
 )
 from graphclust.progress import Progress
@@ -258,8 +258,8 @@ def test_worth_is_what_two_clusters_add_to_the_likelihood_of_one():
     apart = np.kron(np.eye(2), np.ones((6, 6)))
     apart[6:, 6:] *= 3.0
     expected = log_likelihood(apart, np.repeat([0, 1], 6)) - log_likelihood(apart, np.zeros(12, int))
-    assert worth_apart(np.array([36.0]), 108.0) == pytest.approx(expected)
-    assert worth_apart(np.array([0.0, 36.0]), 1.0).tolist() == pytest.approx([0.0, 36.0 * np.log(2.0)])
+    assert gain_of_separation(np.array([36.0]), 108.0) == pytest.approx(expected)
+    assert gain_of_separation(np.array([0.0, 36.0]), 1.0).tolist() == pytest.approx([0.0, 36.0 * np.log(2.0)])
 
 
 @pytest.mark.parametrize("k", [1, 2, 3, 7, 20])

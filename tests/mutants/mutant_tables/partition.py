@@ -485,7 +485,7 @@ MUTANTS = [
     (
         "component-of-no-worth",
         "partition/components.py",
-        "price[whole] = worth_apart(clusters.mass[whole], typical)",
+        "price[whole] = gain_of_separation(clusters.mass[whole], typical)",
         "price[whole] = 0.0",
         ["test_a_graph_without_communities_is_not_split_to_put_a_component_aside"],
     ),
@@ -506,8 +506,8 @@ MUTANTS = [
     (
         "equal-components-aside",
         "partition/components.py",
-        "takes_part |= volumes >= ALIKE",
-        "takes_part &= volumes >= ALIKE",
+        "takes_part |= volumes >= ABOUT_AS_LARGE",
+        "takes_part &= volumes >= ABOUT_AS_LARGE",
         ["test_equal_components_in_fewer_clusters_are_united_and_a_remark_says_so"],
     ),
     (
