@@ -45,10 +45,16 @@ def refuse_anndata(values: Any, name: str) -> None:
         raise TypeError(f"{name} is an AnnData, expected an array; pass one of its own, such as {name}.obsm['X_pca']")
 
 
-def check_type(value: Any, kind: type, name: str, remedy: str) -> None:
-    """Refuse a value of another type; the remedy says what makes one of this type."""
-    if not isinstance(value, kind):
-        raise TypeError(f"{name} is a {type(value).__name__}, expected a {kind.__name__}: {remedy}")
+def check_type(value: Any, kind: type | str, name: str, remedy: str) -> None:
+    """Refuse a value of another type; the remedy says what makes one of this type.
+
+    kind : the type, or its name for a module that the type's own module imports.
+    """
+    expected = kind if isinstance(kind, str) else kind.__name__
+    if not (
+        isinstance(value, kind) if isinstance(kind, type) else kind in [one.__name__ for one in type(value).__mro__]
+    ):
+        raise TypeError(f"{name} is a {type(value).__name__}, expected a {expected}: {remedy}")
 
 
 def as_whole_number(

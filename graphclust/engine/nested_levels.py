@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from functools import partial
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -16,16 +18,23 @@ import numpy.typing as npt
 from graphclust.compiled.graphs import v_cycle as loops
 from graphclust.compiled.graphs.levels import Goal
 from graphclust.compiled.graphs.objective import PLAIN, Objective
+from graphclust.engine.agglomeration import unite_ties
 from graphclust.engine.connectivity import connect
-from graphclust.engine.engine import v_cycle
+from graphclust.engine.engine import EFFORTS, partition, v_cycle
 from graphclust.engine.join_small_clusters import Sizes, join_small, without_gaps
-from graphclust.engine.levels import Run, level_of
+from graphclust.engine.levels import Run, level_of, run_on
+from graphclust.engine.natural_resolutions import LOWEST, WIDE, natural_resolutions
 from graphclust.engine.resolution import goal_at
 from graphclust.engine.split_evenly import parts_of_clusters, split_evenly
+from graphclust.engine.well_connected import leave_well_connected
+from graphclust.errors import ParameterError
 from graphclust.graph.container import Graph
+from graphclust.graph.node_order import in_order, node_names, node_order
 from graphclust.objective.objective import WeighedGraph, node_terms, weigh
+from graphclust.progress import Progress
 from graphclust.updates.warm_start import EarlierLevels, restart_labels
 
+USUAL = 1.0  # resolution
 Labels = npt.NDArray[np.int32]
 Keep = Callable[[Labels], Labels] | None  # what parts the clusters of a level before it is split further, if anything
 
@@ -185,3 +194,96 @@ def _graph_of_clusters(graph: Graph, labels: Labels, nodes: npt.NDArray[np.int64
     """Whole clusters as a graph without edges between them, and their labels, numbered from 0."""
     own = without_gaps(labels[nodes])
     return without_cut_edges(graph.subgraph(nodes), own), own
+
+
+class LevelOptions(NamedTuple):
+    """The arguments of `hierarchy` that say which levels to make, checked; resolutions : of the levels, if known."""
+
+    sizes: Sizes
+    resolution: float | None
+    levels: int | None
+    objective: str
+    effort: str
+    resolutions: tuple[float, ...] = ()
+    connectivity: Any = None
+
+
+def make_levels(
+    graph: Graph,
+    wanted: LevelOptions,
+    rng: np.random.Generator,
+    progress: Progress,
+    earlier: EarlierLevels | None = None,
+) -> tuple[list[Labels], tuple[float, ...]]:
+    """Labels of each level, coarsest first, in the order of the nodes; and the resolutions that were asked for.
+
+    earlier : levels that these are made from.
+    """
+    order = node_order(graph)
+    ordered = in_order(graph, order)
+    on = weigh(ordered, wanted.objective)
+    run = run_on(on, rng, progress)
+    wanted = wanted._replace(sizes=wanted.sizes.at(order))
+    with progress.stage("levels"):
+        resolutions = wanted.resolutions or _resolutions(on, wanted, run)
+        earlier = None if earlier is None else earlier.at(order)
+        found = list(_levels(on, wanted, resolutions, run, earlier))
+        if wanted.levels is not None:
+            found = thin_levels(ordered, found, wanted.levels, wanted.sizes)
+    labels = np.empty((len(found), graph.n_nodes), np.int32)
+    labels[:, order] = found
+    return list(labels), resolutions
+
+
+def _resolutions(on: WeighedGraph, wanted: LevelOptions, run: Run) -> tuple[float, ...]:
+    """The resolution of the coarsest level, and without a bound natural ones; increasing."""
+    first = USUAL if wanted.resolution is None else wanted.resolution
+    if not np.isinf(wanted.sizes.most) or run.progress.out_of_time():
+        return (first,)
+    natural = natural_resolutions(on, run, LOWEST if wanted.resolution is None else first)
+    if wanted.levels is None:
+        return tuple(sorted([first, *(value for value, width in natural if width >= WIDE)]))
+    return tuple(sorted([first, *(value for value, _ in natural[: wanted.levels - 1])]))
+
+
+def _levels(
+    on: WeighedGraph, wanted: LevelOptions, resolutions: tuple[float, ...], run: Run, earlier: EarlierLevels | None
+) -> Iterator[Labels]:
+    """The levels, coarsest first; each has more clusters than the one before."""
+    sizes, objective = wanted.sizes, wanted.objective
+    first, *finer = resolutions
+    goal = goal_at(on, first, objective)
+    if earlier is None:
+        labels = unite_ties(run.finest, partition(run.finest, goal, EFFORTS[wanted.effort], run), goal, run).labels
+    else:
+        labels = restart_labels(run, earlier.start(0), earlier.n_changed, goal)
+    keep = partial(_well_connected_or_alone, on.graph, wanted, run) if wanted.connectivity is not None else None
+    labels = join_small(on.graph.rows, labels, sizes._replace(most=np.inf))
+    labels = labels if keep is None else keep(labels)
+    if not np.isinf(sizes.most):
+        yield labels
+        yield from levels_within_bound(on.graph, labels, max(first, USUAL), objective, sizes, run, earlier, keep)
+        return
+    below = list(finer_levels(on, labels, finer, objective, sizes, run, earlier, keep))
+    if labels.any() or not below:  # where there are finer ones, one cluster is no level
+        yield labels
+    yield from below
+
+
+def _well_connected_or_alone(graph: Graph, wanted: LevelOptions, run: Run, labels: Labels) -> Labels:
+    """Well-connected clusters inside those given, every other node alone."""
+    size, least, _ = wanted.sizes
+    found, _ = leave_well_connected(graph, labels, wanted.connectivity, None, size, least, run, may_be_none=True)
+    alone = found < 0
+    found[alone] = int(found.max()) + 1 + np.arange(np.count_nonzero(alone))
+    return found
+
+
+def refuse_heavy_nodes(graph: Graph, sizes: Sizes) -> None:
+    """ParameterError for a node that alone is above the bound."""
+    heaviest = int(sizes.of_nodes.argmax())
+    if sizes.of_nodes[heaviest] > sizes.most:
+        raise ParameterError(
+            f"node {node_names(graph)[heaviest]!r} alone weighs {sizes.of_nodes[heaviest]:g}, more than max_size="
+            f"{sizes.most:g}, expected a larger max_size"
+        )

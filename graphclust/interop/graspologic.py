@@ -17,10 +17,10 @@ import numpy.typing as npt
 
 from graphclust.checks import as_number, as_seeded, as_whole_number
 from graphclust.engine.join_small_clusters import Sizes
+from graphclust.engine.nested_levels import LevelOptions, make_levels
 from graphclust.errors import GraphClustError, ParameterError
 from graphclust.graph.container import Graph
 from graphclust.graph.node_order import node_names
-from graphclust.partition.hierarchy import LevelOptions, make_levels
 from graphclust.progress import Progress
 from graphclust.results.from_labels import graph_to_cluster
 from graphclust.results.hierarchy import hierarchy_of

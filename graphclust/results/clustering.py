@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal, cast, overload
+from typing import Any, Literal, cast, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -25,13 +25,13 @@ from graphclust.objective.objective import DEFINITIONS
 from graphclust.progress import ProgressLike
 from graphclust.results import report
 from graphclust.results.cluster_table import ClusterRow, table_of
+from graphclust.results.confidence import Certainty, certainty
 from graphclust.results.label_matching import ChangeLog, ClusterChange
+from graphclust.results.prediction import ClusterModel, model_of
+from graphclust.results.quotient import highest_excess
+from graphclust.updates.clustering_update import remake_clustering
 from graphclust.updates.edit_arguments import Edges, Edits
 from graphclust.updates.update import update
-
-if TYPE_CHECKING:
-    from graphclust.results.confidence import Certainty
-    from graphclust.results.prediction import ClusterModel
 
 __all__ = ["Clustering", "CoresetClustering"]
 
@@ -278,8 +278,6 @@ class Clustering:
         """
         if self.resolution is None:
             return None
-        from graphclust.results.quotient import highest_excess
-
         highest = highest_excess(self.graph, self.labels, self.sums.mass, self.objective)
         return min(highest, self.resolution), self.resolution
 
@@ -404,21 +402,15 @@ class Clustering:
         >>> later.changes[1]
         ClusterChange(kind='grown', before=(1,), after=(1,), size_before=5, size_after=6)
         """
-        from graphclust.updates.clustering_update import remake_clustering
-
         edits = Edits(added, removed, reweighted, added_nodes, removed_nodes, node_weight)
         return cast(Clustering, update(remake_clustering, self, edits, rng, progress))
 
     def model(self) -> ClusterModel:
         """What `predict` needs, without the graph: a small object that can be saved."""
-        from graphclust.results.prediction import model_of
-
         return model_of(self)
 
     def certainty(self, *, n_repeats: int = 0, rng: Seed = None, progress: ProgressLike = None) -> Certainty:
         """How sure the clustering is of each node and of each cluster; see the function `certainty`."""
-        from graphclust.results.confidence import certainty
-
         return certainty(self, n_repeats=n_repeats, rng=rng, progress=progress)
 
     def __eq__(self, other: object) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -21,7 +22,9 @@ from graphclust.objective.unlinked import best_unlinked
 from graphclust.partition.components import nodes_to_partition
 from graphclust.profile.edge_subsampling import leave_out_edges
 from graphclust.progress import Progress, ProgressLike, as_progress
-from graphclust.results.clustering import Clustering
+
+if TYPE_CHECKING:
+    from graphclust.results.clustering import Clustering
 
 __all__ = ["Certainty", "certainty"]
 
@@ -86,7 +89,7 @@ def certainty(
     >>> sure.shares.toarray()[10].tolist(), bool(sure.undecided[10]), int(sure.undecided.sum())
     ([0.5, 0.5], True, 1)
     """
-    check_type(clustering, Clustering, "clustering", "coreset_sc(G, k) returns one")
+    check_type(clustering, "Clustering", "clustering", "coreset_sc(G, k) returns one")
     n_repeats = as_whole_number(n_repeats, "n_repeats", at_least=0)
     rng, progress = as_generator(rng), as_progress(progress)
     graph, labels, k = clustering.graph, clustering.labels, clustering.n_clusters

@@ -19,10 +19,8 @@ from graphclust.objective.cuts import sum_by_label
 from graphclust.objective.objective import DEFINITIONS
 from graphclust.progress import Progress
 from graphclust.results.clustering import Clustering
+from graphclust.results.summed_cuts import keep_sums
 
-# Sums that moves kept lose about 1e-16 of the heaviest node that passed through. With weights a cut is trusted where it
-# is more than the first share of its cluster's volume and more than the second of the graph's.
-ROUND_OFF, ROUND_OFF_OF_ALL = 1e-6, 1e-10
 DOMINANT = 0.9  # of the volume: such a cluster is worth a remark
 
 
@@ -84,16 +82,6 @@ def clustering_of(
         cut = DEFINITIONS[found.objective].inside(sums.inside[np.argsort(number[: len(sums.inside)])][:n_found], volume)
         keep_sums(found, cut, volume)
     return found
-
-
-def keep_sums(found: Clustering, cut: npt.NDArray[Any], volume: npt.NDArray[Any]) -> None:
-    """Keep cuts and volumes of clusters that moves have summed, so that no figure of quality reads the edges.
-
-    Where round-off may be all there is of a cut, nothing is kept.
-    """
-    least = np.maximum(ROUND_OFF * volume, ROUND_OFF_OF_ALL * found.graph.total_volume)
-    if found.graph.weights is None or ((cut > least) | (volume == 0.0)).all():
-        vars(found)["_cut_and_volume"] = cut, volume
 
 
 def numbering_by_size(

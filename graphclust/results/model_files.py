@@ -1,9 +1,11 @@
 """A model of a clustering as a file: NumPy's NPZ, with a header in JSON and without pickles."""
 
+from __future__ import annotations
+
 import json
 import math
 import os
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -11,7 +13,9 @@ from graphclust.errors import GraphValidationError, ParameterError
 from graphclust.io.atomic_write import whole_file
 from graphclust.io.formats.array_files import check_version, open_archive, parse_json
 from graphclust.objective.objective import DEFINITIONS, PLAIN_OBJECTIVES
-from graphclust.results.prediction import ClusterModel
+
+if TYPE_CHECKING:
+    from graphclust.results.prediction import ClusterModel
 
 FORMAT, VERSION = "graphclust model", 1
 OPTIONAL = ("ids", "node_sizes")
@@ -33,8 +37,8 @@ def write_model(path: str | os.PathLike, model: ClusterModel, overwrite: bool) -
         np.savez_compressed(file, header=text, labels=model.labels, inside=model.inside, mass=model.mass, **held)
 
 
-def read_model(path: str | os.PathLike, memory_limit: int | None) -> ClusterModel:
-    """See `load_model`."""
+def read_model(path: str | os.PathLike, memory_limit: int | None) -> dict[str, Any]:
+    """The fields of the model in a file, see `load_model`."""
     name = os.fsdecode(path)
     with open_archive(path, name, "expected a model as graphclust writes it", memory_limit) as archive:
         held = [name for name in OPTIONAL if name in archive.names]
@@ -59,10 +63,11 @@ def read_model(path: str | os.PathLike, memory_limit: int | None) -> ClusterMode
         )  # fmt: skip
         if not sound:
             raise ValueError("its parts do not fit together")
-    named = None if nodes is None else tuple(nodes)
-    return ClusterModel(
-        labels, named, objective, resolution, inside, mass, total, header.get("origin") or {}, n_ids=n_ids, **optional
-    )
+    return {
+        "labels": labels, "nodes": None if nodes is None else tuple(nodes), "objective": objective,
+        "resolution": resolution, "inside": inside, "mass": mass, "total": total, "origin": header.get("origin") or {},
+        "n_ids": n_ids, **optional,
+    }  # fmt: skip
 
 
 def _are_fitting(name: str, values: np.ndarray, k: int, n_nodes: int) -> bool:

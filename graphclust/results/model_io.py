@@ -38,7 +38,7 @@ def load_model(path: str | os.PathLike, *, memory_limit: int | None = None) -> C
     refuse_swapped(path, "load_model(path)")
     name = os.fsdecode(path)
     if name.endswith(".npz"):
-        return read_model(path, memory_limit)
+        return ClusterModel(**read_model(path, memory_limit))
     if name.endswith(".json"):
         return read_hierarchy(path, memory_limit)
     raise ParameterError(

@@ -22,6 +22,8 @@ from graphclust.graph.matrices import as_checked_csr
 from graphclust.objective.gains import gain_of_joining
 from graphclust.objective.objective import DEFINITIONS, PLAIN_OBJECTIVES, weigh
 from graphclust.progress import ProgressLike
+from graphclust.results.model_files import write_model
+from graphclust.updates.clustering_update import remake_clustering
 from graphclust.updates.edit_arguments import Edges, Edits
 from graphclust.updates.update import update_model
 
@@ -135,8 +137,6 @@ class ClusterModel:
         >>> model.update(nx.barbell_graph(5, 0), added=[(9, 10), (8, 10)], rng=0).labels
         array([0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1])
         """
-        from graphclust.updates.clustering_update import remake_clustering
-
         edits = Edits(added, removed, reweighted, added_nodes, removed_nodes, node_weight)
         return cast("Clustering", update_model(remake_clustering, self, G, edits, rng, progress))
 
@@ -231,8 +231,6 @@ class ClusterModel:
         Raises FileExistsError unless `overwrite`; ParameterError for another ending; GraphValidationError for names of
         nodes other than strings and whole numbers; OSError as `open` does.
         """
-        from graphclust.results.model_files import write_model
-
         write_model(path, self, overwrite)
 
 

@@ -26,8 +26,8 @@ from graphclust.errors import GraphValidationError, ParameterError, amount
 from graphclust.graph.container import Graph
 from graphclust.objective.objective import DEFINITIONS, WeighedGraph, plain_objective, ratio_objective, weigh
 from graphclust.progress import Progress
-from graphclust.results.from_labels import keep_sums
 from graphclust.results.label_matching import list_changes, match_ids, overlap_of
+from graphclust.results.summed_cuts import keep_sums
 from graphclust.updates.edits import EditedGraph, without_rows
 from graphclust.updates.update_start import Start, start_from, start_labels
 from graphclust.updates.warm_start import restart

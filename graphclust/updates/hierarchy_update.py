@@ -10,12 +10,11 @@ import numpy.typing as npt
 from graphclust.compiled.graphs.overlay import split_by_connection
 from graphclust.engine.join_small_clusters import Sizes, join_small, without_gaps
 from graphclust.engine.levels import run_on
-from graphclust.engine.nested_levels import levels_within_bound
+from graphclust.engine.nested_levels import USUAL, LevelOptions, levels_within_bound, make_levels, refuse_heavy_nodes
 from graphclust.engine.overlay import number_used
 from graphclust.engine.well_connected import remarks_on_connectivity
 from graphclust.graph.container import Graph
 from graphclust.objective.objective import weigh
-from graphclust.partition.hierarchy import USUAL, LevelOptions, make_levels, refuse_heavy_nodes
 from graphclust.progress import Progress
 from graphclust.results.hierarchy import hierarchy_of
 from graphclust.updates.clustering_update import keep_sums_of, partition_again, remarks_on_new_nodes

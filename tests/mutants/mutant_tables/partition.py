@@ -715,7 +715,7 @@ MUTANTS = [
     ),
     (
         "round-off-is-a-cut",
-        "results/from_labels.py",
+        "results/summed_cuts.py",
         "if found.graph.weights is None or ((cut > least) | (volume == 0.0)).all():",
         "if True:",
         ["test_sums_that_round_off_has_spoiled_are_made_again"],
