@@ -230,6 +230,7 @@ def at_a_resolution(G: Any) -> None:
     assert_type(found.cut(3), gc.Clustering)
     assert_type(found.to_json(), str)
     assert_type(found.update(added=[(0, 1)], rng=1).changes, tuple[gc.ClusterChange, ...])
+    assert_type(gc.communities(G).drift(rng=1), gc.Drift)
     assert_type(gc.communities(G).update(removed=[(0, 1)]), gc.Clustering)
     assert_type(gc.balanced_partition(G, 4, max_imbalance=0.1, rng=0), gc.Clustering)
     gc.remap_labels([0, 1], [1, 0], method="greedy")

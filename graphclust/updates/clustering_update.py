@@ -28,6 +28,7 @@ from graphclust.objective.objective import DEFINITIONS, WeighedGraph, plain_obje
 from graphclust.progress import Progress
 from graphclust.results.label_matching import list_changes, match_ids, overlap_of
 from graphclust.results.summed_cuts import keep_sums
+from graphclust.updates.drift import remarks_on_drift, value_of_clustering
 from graphclust.updates.edits import EditedGraph, without_rows
 from graphclust.updates.update_start import Start, start_from, start_labels
 from graphclust.updates.warm_start import restart
@@ -73,7 +74,12 @@ def remake_clustering(
         seconds=progress.seconds, entries_read=progress.entries_read, decided={}, seed=seed,
     )  # fmt: skip
     keep_sums_of(found, labels, sums)
-    return found
+    if looked_at is not None:  # of other edges than those that are known
+        return found
+    first = value_of_clustering(clustering) if clustering.first_value is None else clustering.first_value
+    later = replace(found, first_value=first, remarks=(*found.remarks, *remarks_on_drift(first, found)))
+    keep_sums_of(later, labels, sums)
+    return later
 
 
 def remarks_on_new_nodes(sizes: npt.NDArray[np.float64] | None, edit: EditedGraph) -> tuple[str, ...]:
