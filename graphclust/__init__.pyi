@@ -1,6 +1,5 @@
 """The public names, each by the module that defines it: for type checkers, and for `__init__.py`."""
 
-from graphclust.coreset.diagnostics import CoresetQuality as CoresetQuality
 from graphclust.coreset.induced_coreset_graph import coreset_graph as coreset_graph
 from graphclust.coreset.label_extension import ExtendedLabels as ExtendedLabels
 from graphclust.coreset.label_extension import extend_labels as extend_labels
@@ -91,7 +90,6 @@ from graphclust.points.k_means.spherical import spherical_kmeans as spherical_km
 from graphclust.points.kernel_k_means.centers import KernelCenters as KernelCenters
 from graphclust.points.kernel_k_means.centers import KernelKMeansResult as KernelKMeansResult
 from graphclust.points.kernel_k_means.coreset import coreset_kernel_kmeans as coreset_kernel_kmeans
-from graphclust.points.kernel_k_means.coreset_quality import kernel_coreset_quality as kernel_coreset_quality
 from graphclust.points.kernel_k_means.full_batch import kernel_kmeans as kernel_kmeans
 from graphclust.points.kernel_k_means.matrix_kernels import DenseKernel as DenseKernel
 from graphclust.points.kernel_k_means.matrix_kernels import GraphKernel as GraphKernel
@@ -119,6 +117,7 @@ from graphclust.results.cluster_table import ClusterRow as ClusterRow
 from graphclust.results.clustering import Clustering as Clustering
 from graphclust.results.confidence import Certainty as Certainty
 from graphclust.results.confidence import certainty as certainty
+from graphclust.results.coreset_quality import CoresetQuality as CoresetQuality
 from graphclust.results.coreset_quality import coreset_quality as coreset_quality
 from graphclust.results.hierarchy import Hierarchy as Hierarchy
 from graphclust.results.hierarchy import HierarchyRecord as HierarchyRecord

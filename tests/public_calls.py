@@ -92,7 +92,6 @@ def calls(folder):
         "graph_from_table": {"table": Frame(TABLE)},
         "hierarchy": graph | {"max_size": 4},
         "importance_sample": {"kernel": KERNEL, "seeds": SEEDS, "size": 6},
-        "kernel_coreset_quality": kernels | {"coreset_size": 6},
         "kernel_k_means_cost": labels,
         "kernel_kmeans": kernels,
         "kernel_kmeans_plusplus": {"K_or_X": POINTS, "n_seeds": 2},

@@ -130,7 +130,6 @@ def every_k(graph: gc.Graph, found: gc.Clustering, file: Path) -> None:
     model.save(file, overwrite=True)
     assert_type(gc.load_model(file), gc.ClusterModel | gc.HierarchyModel)
     assert_type(gc.coreset_quality(found, n_repeats=3), gc.CoresetQuality)
-    assert_type(gc.kernel_coreset_quality([[1.0]], 1, coreset_size=1).larger_helps, bool)
     gc.cluster_path(graph, 5)  # type: ignore[arg-type]
     gc.certainty(graph)  # type: ignore[arg-type]
     path["3"]  # type: ignore[index]

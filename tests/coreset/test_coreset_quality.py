@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 
 from graphclust import Coreset
-from graphclust.coreset.diagnostics import compare_coresets
 from graphclust.coreset.sampling import CoresetSample
 from graphclust.errors import ParameterError
 from graphclust.generators.planted_graphs import planted_partition
@@ -15,8 +14,7 @@ from graphclust.objective.agreement import adjusted_rand_index
 from graphclust.objective.kernel import NormalizedCutKernel
 from graphclust.partition.coreset_sc import coreset_sc
 from graphclust.points.kernel_k_means.coreset import coreset_kernel_kmeans
-from graphclust.points.kernel_k_means.coreset_quality import kernel_coreset_quality
-from graphclust.results.coreset_quality import coreset_quality, cost_on_all, cost_on_coreset
+from graphclust.results.coreset_quality import compare_coresets, coreset_quality, cost_on_all, cost_on_coreset
 
 
 @pytest.mark.slow
@@ -66,22 +64,6 @@ def test_on_the_whole_graph_both_costs_are_the_same(loops):
     expected = sum(1.0 - A[np.ix_(labels == c, labels == c)].sum() / A[labels == c].sum() for c in range(3))
     assert cost_on_all(kernel, labels) == pytest.approx(expected)
     assert cost_on_coreset(kernel, whole, labels) == pytest.approx(expected)
-
-
-def test_a_larger_coreset_of_points_costs_less_and_spreads_less():
-    rng = np.random.default_rng(0)
-    points = np.concatenate([rng.normal(center, 1.0, (100, 2)) for center in ([0, 0], [20, 0], [0, 20], [20, 20])])
-    few = kernel_coreset_quality(points, 4, coreset_size=8, kernel="linear", rng=1)
-    many = kernel_coreset_quality(points, 4, coreset_size=200, kernel="linear", rng=1, oversampling=5.0)
-    assert few.larger_helps and few.spread > many.spread
-    assert kernel_coreset_quality(points, 4, coreset_size=400, kernel="linear", rng=1).larger_size == 400
-    assert len(few.costs) == 5 and few.costs_of_larger.mean() < few.costs.mean()
-
-
-def test_costs_on_the_coreset_and_on_all_are_equal_where_the_coreset_is_all_points():
-    points = np.random.default_rng(4).normal(size=(60, 2))
-    quality = kernel_coreset_quality(points, 3, coreset_size=60, kernel="linear", rng=1)
-    assert quality.cost_on_coreset == pytest.approx(quality.cost_on_all, rel=1e-12)
 
 
 @pytest.mark.parametrize("max_iter", [1, 2, 300])

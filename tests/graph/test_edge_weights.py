@@ -64,9 +64,6 @@ READERS = {
     "coreset_kernel_kmeans": lambda G, **w: graphclust.coreset_kernel_kmeans(
         G, 3, coreset_size=20, kernel="normalized cut", rng=0, **w
     ).cost,
-    "kernel_coreset_quality": lambda G, **w: graphclust.kernel_coreset_quality(
-        G, 3, coreset_size=20, n_repeats=2, kernel="normalized cut", rng=0, **w
-    ).cost_on_all,
 }  # fmt: skip
 
 

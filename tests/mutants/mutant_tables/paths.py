@@ -103,7 +103,7 @@ MUTANTS = {
             "prediction-in-the-old-volume": "volume = self.total + «2→0».0 * degrees",
         },
     },
-    "coreset/diagnostics.py": {
+    "results/coreset_quality.py": {
         "test_figures_of_coresets_that_are_made_up": {
             "coreset-judged-by-the-mean-alone": "helps = bool(«lowered→True» and",
             "coreset-never-tried-eight-times-as-large": "agreement >= «SAME→-1.0»",
