@@ -1,5 +1,6 @@
 """Convert an argument, or say what was expected."""
 
+import importlib
 import numbers
 import os
 from typing import Any, Literal, TypeVar
@@ -43,6 +44,14 @@ def refuse_anndata(values: Any, name: str) -> None:
     """Refuse single cells in the place of an array."""
     if hasattr(values, "obsm") and hasattr(values, "obsp"):
         raise TypeError(f"{name} is an AnnData, expected an array; pass one of its own, such as {name}.obsm['X_pca']")
+
+
+def import_extra(module: str, needs: str, what: str) -> Any:
+    """An optional package, or an ImportError; needs : as in "pictures need matplotlib". what : pip has to install."""
+    try:
+        return importlib.import_module(module)
+    except ImportError as problem:
+        raise ImportError(f'{needs}: pip install "{what}"') from problem
 
 
 def check_type(value: Any, kind: type | str, name: str, remedy: str) -> None:

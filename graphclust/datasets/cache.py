@@ -6,7 +6,6 @@ collection publishes any: from then on only the same bytes will do, wherever the
 
 import contextlib
 import hashlib
-import importlib
 import json
 import os
 import pathlib
@@ -16,6 +15,7 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from graphclust import checks
 from graphclust.errors import ParameterError, ResourceLimitError, escape_controls
 from graphclust.io.atomic_write import whole_file
 from graphclust.io.formats.array_files import parse_json
@@ -60,10 +60,7 @@ def cache_folder() -> pathlib.Path:
 
 def import_extra(name: str) -> Any:
     """Import a library of the extra `datasets`, or say how to install it."""
-    try:
-        return importlib.import_module(name)
-    except ImportError as problem:
-        raise ImportError(f"fetching data sets needs {name}: pip install 'graphclust[datasets]'") from problem
+    return checks.import_extra(name, f"fetching data sets needs {name}", "graphclust[datasets]")
 
 
 def dataset_folder(source: str, full_name: str) -> pathlib.Path:

@@ -14,8 +14,15 @@ from graphclust.compiled.graphs.levels import Partition
 from graphclust.compiled.graphs.objective import ClusterSums
 from graphclust.compiled.runtime.blocks import coarse_blocks
 from graphclust.coreset.options import Coreset
-from graphclust.distributed.engine import DaskEngine, Origin, check_client, count_workers, look_at_workers, versions
-from graphclust.distributed.extra import import_extra
+from graphclust.distributed.engine import (
+    DaskEngine,
+    Origin,
+    check_client,
+    count_workers,
+    import_extra,
+    look_at_workers,
+    versions,
+)
 from graphclust.engine.resolution import remarks_on
 from graphclust.errors import GraphClustError
 from graphclust.graph.executor import Engine

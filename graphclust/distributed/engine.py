@@ -20,6 +20,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from graphclust import checks
 from graphclust.errors import GraphClustError, GraphFormatError, ParameterError
 from graphclust.graph.container import Graph
 from graphclust.graph.executor import ByBlock, Whole, take_apart, values_by_block
@@ -34,6 +35,12 @@ MOST_OPEN = 4  # stores that a worker keeps mapped
 
 _open_lock = threading.Lock()
 _opened: dict[tuple[Any, ...], GraphSource] = {}
+
+
+def import_extra(module: str) -> Any:
+    """A module of the extra, or an ImportError that says how to install it."""
+    needs = f"graphclust.distributed needs {module}, which is not installed"
+    return checks.import_extra(module, needs, "graphclust[dask]")
 
 
 class Origin(NamedTuple):

@@ -16,8 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from graphclust.checks import as_number, as_whole_number
-from graphclust.distributed.engine import DaskEngine, check_client
-from graphclust.distributed.extra import import_extra
+from graphclust.distributed.engine import DaskEngine, check_client, import_extra
 from graphclust.errors import GraphFormatError, GraphValidationError, ResourceLimitError
 from graphclust.graph.container import Graph
 from graphclust.graph.executor import ByBlock

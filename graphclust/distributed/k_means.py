@@ -7,8 +7,7 @@ from typing import Any
 import numpy as np
 
 from graphclust.checks import Seed, as_choice, as_generator, as_number, as_whole_number
-from graphclust.distributed.engine import DaskEngine, check_client
-from graphclust.distributed.extra import import_extra
+from graphclust.distributed.engine import DaskEngine, check_client, import_extra
 from graphclust.errors import GraphValidationError, ParameterError
 from graphclust.graph.executor import ByBlock, Engine, sum_in_order
 from graphclust.points.k_means.blocks import BlockSums, block_sums, nearest_centroids

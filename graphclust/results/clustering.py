@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from graphclust import __version__
-from graphclust.checks import Seed
+from graphclust.checks import Seed, import_extra
 from graphclust.compiled.graphs.objective import ClusterSums
 from graphclust.compiled.graphs.overlay import split_by_connection
 from graphclust.coreset.outcome import CoresetClustering
@@ -292,10 +292,7 @@ class Clustering:
 
         Raises ImportError where pandas is missing.
         """
-        try:
-            import pandas
-        except ImportError:
-            raise ImportError('a Series needs pandas: pip install "graphclust[pandas]"') from None
+        pandas = import_extra("pandas", "a Series needs pandas", "graphclust[pandas]")
         nodes = self.nodes
         index = pandas.RangeIndex(len(nodes)) if isinstance(nodes, range) else pandas.Index(nodes, tupleize_cols=False)
         return pandas.Series(self.labels, index=index.rename("node"), name="cluster")
@@ -313,10 +310,7 @@ class Clustering:
         >>> communities(G, rng=0).to_igraph(G).membership
         [0, 0, 0, 1, 1, 1]
         """
-        try:
-            import igraph
-        except ImportError:
-            raise ImportError("a VertexClustering needs igraph: pip install igraph") from None
+        igraph = import_extra("igraph", "a VertexClustering needs igraph", "igraph")
         if graph.vcount() != len(self.labels):
             raise GraphValidationError(
                 f"graph has {graph.vcount()} vertices, expected the graph that was clustered, of {len(self.labels)}"

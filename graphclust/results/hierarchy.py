@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from graphclust import __version__
-from graphclust.checks import K_OF_GRAPH, Seed, as_whole_number
+from graphclust.checks import K_OF_GRAPH, Seed, as_whole_number, import_extra
 from graphclust.engine.likelihood import nats_saved
 from graphclust.graph.container import Graph
 from graphclust.graph.node_order import listing_order, node_names
@@ -186,10 +186,7 @@ class Hierarchy:
 
         Raises ImportError where pandas is missing.
         """
-        try:
-            import pandas
-        except ImportError:
-            raise ImportError('a DataFrame needs pandas: pip install "graphclust[pandas]"') from None
+        pandas = import_extra("pandas", "a DataFrame needs pandas", "graphclust[pandas]")
         columns = self._columns()
         names = pandas.Index(self.listed_nodes(), tupleize_cols=False)
         return pandas.DataFrame({**columns, "node": names[columns["node"]]})

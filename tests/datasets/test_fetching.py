@@ -408,7 +408,7 @@ def test_without_the_extra_its_name_is_told(server, monkeypatch):
     import sys
 
     monkeypatch.setitem(sys.modules, "requests", None)
-    with pytest.raises(ImportError, match=r"needs requests: pip install 'graphclust\[datasets\]'"):
+    with pytest.raises(ImportError, match=r'needs requests: pip install "graphclust\[datasets\]"'):
         fetch_suitesparse(NAME)
 
 

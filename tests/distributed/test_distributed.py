@@ -222,7 +222,7 @@ def test_a_client_that_is_closed_while_it_waits_ends_in_an_error(client, store):
 
 def test_the_extra_is_named_where_it_is_missing(monkeypatch, store):
     monkeypatch.setitem(sys.modules, "distributed", None)
-    with pytest.raises(ImportError, match=r"pip install 'graphclust\[dask\]'"):
+    with pytest.raises(ImportError, match=r'pip install "graphclust\[dask\]"'):
         distributed.coreset_sc(store, K, client=None)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from graphclust.checks import check_type
+from graphclust.checks import check_type, import_extra
 from graphclust.errors import ParameterError
 from graphclust.results.clustering import Clustering
 
@@ -20,10 +20,7 @@ LINE = "#444444"
 
 def axes_for(ax: Axes | None, width: float = 6.0, height: float = 5.0) -> Axes:
     """The given axes, or new ones; ImportError with the name of the extra where matplotlib is missing."""
-    try:
-        from matplotlib import pyplot
-    except ImportError as problem:
-        raise ImportError("pictures need matplotlib: pip install 'graphclust[plots]'") from problem
+    pyplot = import_extra("matplotlib.pyplot", "pictures need matplotlib", "graphclust[plots]")
     if ax is None:
         return pyplot.subplots(figsize=(width, height), layout="constrained")[1]
     if not hasattr(ax, "transAxes"):

@@ -18,7 +18,7 @@ import numpy as np
 from scipy import sparse
 from scipy.spatial.distance import cdist
 
-from graphclust.checks import Seed, as_choice, as_generator, as_whole_number
+from graphclust.checks import Seed, as_choice, as_generator, as_whole_number, import_extra
 from graphclust.compiled.runtime.blocks import row_blocks, run_in_blocks
 from graphclust.errors import GraphValidationError, ParameterError
 from graphclust.float_scaling import exponent_beyond, largest_size
@@ -228,10 +228,8 @@ def _nearest_of(task: Task, block: np.ndarray, search: Search):
 
 def _exact_search(points: Any, metric: str) -> Search:
     """Exact neighbors by scikit-learn: exact but for rounding where it takes |x|^2 + |y|^2 - 2 x.y as distances."""
-    try:
-        from sklearn.neighbors import NearestNeighbors
-    except ImportError:
-        raise ImportError('exact neighbors need scikit-learn: pip install "graphclust[neighbors]"') from None
+    sklearn = import_extra("sklearn.neighbors", "exact neighbors need scikit-learn", "graphclust[neighbors]")
+    NearestNeighbors = sklearn.NearestNeighbors
     if sparse.issparse(points):
         index = NearestNeighbors(metric="manhattan" if metric == "manhattan" else "euclidean", algorithm="brute")
         index.fit(points)
@@ -286,10 +284,7 @@ def _search_by_differences(points: Any, metric: str) -> Search:
 
 def _approximate_search(points: np.ndarray, n_probes: int, rng: np.random.Generator) -> Search:
     """Approximate neighbors by inverted lists of Faiss, of which some are searched."""
-    try:
-        import faiss
-    except ImportError:
-        raise ImportError('approximate neighbors need Faiss: pip install "graphclust[neighbors]"') from None
+    faiss = import_extra("faiss", "approximate neighbors need Faiss", "graphclust[neighbors]")
     offset = points.mean(axis=0)
     centered = points - offset
     exponent = -exponent_beyond(largest_size(centered), 1e-10, 1e15)  # within which float32 has squares

@@ -291,7 +291,7 @@ def test_a_missing_matplotlib_is_told_by_its_extra(monkeypatch):
     for name in list(sys.modules):
         if name.split(".")[0] == "matplotlib":
             monkeypatch.setitem(sys.modules, name, None)
-    with pytest.raises(ImportError, match=r"pictures need matplotlib: pip install 'graphclust\[plots\]'"):
+    with pytest.raises(ImportError, match=r'pictures need matplotlib: pip install "graphclust\[plots\]"'):
         plots.stage_times(CLUSTERING)
 
 
