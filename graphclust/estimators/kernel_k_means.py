@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
+from sklearn.metrics.pairwise import pairwise_kernels
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from graphclust.checks import as_choice, as_number, as_weights, as_whole_number
 from graphclust.estimators.arguments import as_n_clusters, as_points, as_rng, check_sparse
-from graphclust.estimators.pairwise_kernel import PairwiseKernel
 from graphclust.points.kernel_k_means.centers import KernelKMeansResult
 from graphclust.points.kernel_k_means.coreset import coreset_kernel_kmeans
 from graphclust.points.kernel_k_means.full_batch import kernel_kmeans
@@ -26,6 +26,7 @@ from graphclust.points.kernel_k_means.point_kernels import (
     GaussianKernel,
     LaplacianKernel,
     LinearKernel,
+    PointKernel,
     PolynomialKernel,
 )
 from graphclust.points.kernel_k_means.truncated import truncated_kernel_kmeans
@@ -41,6 +42,7 @@ SOLVERS: dict[str, tuple[Callable[..., KernelKMeansResult], tuple[str, ...]]] = 
     "truncated": (truncated_kernel_kmeans, (*OF_BATCHES, "tau")),
     "coreset": (coreset_kernel_kmeans, (*COMMON, "coreset_size")),
 }
+ROWS = 64  # at a time: all pairs are computed, and only the diagonal is used
 KERNELS = ("rbf", "laplacian", "polynomial", "poly", "linear", "cosine", "sigmoid", "chi2", "precomputed")
 CORESET_SHARE, CORESET_TIMES = 20, 20  # a twentieth of the points, and at least 20 a cluster, as in `coreset_sc`
 
@@ -200,3 +202,25 @@ class KernelKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMix
 # Only now: what makes `set_output` work has put a method of its own in the place of the one above.
 KernelKMeans.transform = available_if(_of_points)(KernelKMeans.transform)  # type: ignore[method-assign]
 KernelKMeans.fit_transform = available_if(_of_points)(KernelKMeans.fit_transform)  # type: ignore[method-assign]
+
+
+class PairwiseKernel(PointKernel):
+    """What `sklearn.metrics.pairwise.pairwise_kernels` computes and we do not; metric : its name there, or k(x, y)."""
+
+    def __init__(self, X: Any, metric: Any, **options: Any):
+        super().__init__(X)
+        self.metric, self.options = metric, options
+        self.diagonal = self.self_affinities(self.X)
+
+    def entries(self, Y: np.ndarray, Z: np.ndarray) -> np.ndarray:
+        """As for every kernel of points."""
+        Y, Z = (np.require(rows, requirements="W") for rows in (Y, Z))  # some of scikit-learn's take no other arrays
+        matrix = pairwise_kernels(Y, Z, metric=self.metric, filter_params=True, **self.options)
+        return np.asarray(matrix, dtype=self.dtype)
+
+    def self_affinities(self, Y: np.ndarray) -> np.ndarray:
+        """As for every kernel of points."""
+        if callable(self.metric):
+            return np.array([self.metric(point, point) for point in Y], np.float64)
+        pieces = [Y[first : first + ROWS] for first in range(0, len(Y), ROWS)]
+        return np.concatenate([self.entries(piece, piece).diagonal() for piece in pieces]).astype(np.float64)

@@ -2,12 +2,12 @@
 
 import errno
 import os
+import stat
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from typing import IO
 
 from graphclust.errors import ParameterError, escape_controls
-from graphclust.io.pipes import is_open_file, is_pipe
 from graphclust.io.temporaries import check_length, temporary_file
 
 _NO_ROOM = (errno.ENOSPC, errno.EFBIG, errno.EDQUOT)
@@ -103,3 +103,18 @@ def _rename_when_whole(name: str, overwrite: bool) -> Iterator[IO[bytes]]:
         os.fsync(handle)
         check_target(name, overwrite)
         os.replace(temporary, name)
+
+
+def is_pipe(path: str | os.PathLike) -> bool:
+    """Whether a pipe, a terminal or another device of characters such as /dev/null has this name."""
+    try:
+        mode = os.stat(path).st_mode
+    except (OSError, ValueError):
+        return False
+    return stat.S_ISFIFO(mode) or stat.S_ISCHR(mode)
+
+
+def is_open_file(path: str | os.PathLike) -> bool:
+    """Whether a name such as /dev/stdout stands for a file that this process was given open."""
+    folder = os.path.realpath(os.path.dirname(os.path.abspath(os.fsdecode(path))))
+    return os.path.isfile(path) and (folder == "/dev" or folder.startswith("/proc/"))

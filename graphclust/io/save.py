@@ -20,11 +20,10 @@ from graphclust.compiled.runtime.blocks import entry_blocks
 from graphclust.errors import GraphValidationError, GraphWarning, ParameterError, amount, warn_caller
 from graphclust.graph.container import Graph, GraphLike
 from graphclust.graph.from_csr import graph_from_csr
-from graphclust.io.atomic_write import whole_file
+from graphclust.io.atomic_write import is_pipe, whole_file
 from graphclust.io.columns import is_number
 from graphclust.io.formats.network_writers import NETWORK_FORMATS, NO_XML, name_network, network_bytes, write_network
 from graphclust.io.graph_input import as_graph
-from graphclust.io.pipes import is_pipe
 from graphclust.io.text.node_names import as_texts
 from graphclust.io.text.records import MISSING
 

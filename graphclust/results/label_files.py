@@ -6,20 +6,19 @@ import json
 import os
 import re
 from collections.abc import Callable, Hashable, Iterator, Sequence
-from typing import Any
+from html import escape
+from typing import IO, Any
 
 import numpy as np
 
 from graphclust.checks import as_labels, as_names, refuse_swapped
 from graphclust.errors import GraphFormatError, GraphValidationError, ParameterError
-from graphclust.io.atomic_write import whole_file
+from graphclust.io.atomic_write import is_pipe, whole_file
 from graphclust.io.formats.array_files import name_failures, open_archive, parse_json
-from graphclust.io.formats.network_writers import NO_XML
-from graphclust.io.pipes import is_pipe
+from graphclust.io.formats.network_writers import NO_XML, as_network, write_network
 from graphclust.io.text.lines import quote
 from graphclust.results.clustering import Clustering
 from graphclust.results.label_tables import labels_of_json, read_label_table
-from graphclust.results.labeled_graph import write_labeled_graph
 
 __all__ = ["read_labels", "write_labels"]
 
@@ -100,10 +99,29 @@ def write_labels(
             text = json.dumps(_json_of(names, labels, origin), ensure_ascii=False)
             file.write(text.encode(errors="backslashreplace"))  # a lone surrogate as JSON has it
         elif kind in WITH_GRAPH:
-            write_labeled_graph(file, clustering, names, kind)
+            _write_labeled_graph(file, clustering, names, kind)
         else:
             for text in label_rows(names, labels, kind):
                 file.write(text.encode())
+
+
+def _write_labeled_graph(file: IO[bytes], clustering: Clustering, names: list[Any], kind: str) -> None:
+    """Write all nodes with their attribute "cluster", -1 for none, and the edges with their weights.
+
+    What made the labels is an attribute "origin" of the graph in GraphML, and the description of the file in GEXF.
+    """
+    labeled = as_network(clustering.graph, names)
+    origin = json.dumps(clustering.origin, ensure_ascii=False)
+    for name, label in zip(names, clustering.labels.tolist(), strict=True):
+        labeled.nodes[name]["cluster"] = label
+    if kind == "graphml":
+        labeled.graph["origin"] = origin
+        write_network(file, labeled, kind)
+    else:
+        text = io.BytesIO()
+        write_network(text, labeled, kind)
+        description = f"</creator><description>{escape(origin, quote=False)}</description>"  # NetworkX writes none
+        file.write(text.getvalue().replace(b"</creator>", description.encode(), 1))
 
 
 def print_labels(clustering: Clustering, show: Callable[[str], None]) -> None:

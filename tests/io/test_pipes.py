@@ -11,8 +11,7 @@ import pytest
 from graphclust import load_graph, read_labels, save_graph, write_labels
 from graphclust.errors import ParameterError
 from graphclust.faces.cli import main as cli
-from graphclust.io.atomic_write import check_target
-from graphclust.io.pipes import is_pipe
+from graphclust.io.atomic_write import check_target, is_pipe
 from graphclust.io.text.points import read_points
 
 TWO_CLIQUES = "".join(f"{u} {v}\n" for u, v in nx.barbell_graph(6, 0).edges)

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from typing import IO, Any
 
-from graphclust.io.pipes import is_pipe
+from graphclust.io.atomic_write import is_pipe
 
 STANDARD_INPUT = "standard input"
 
