@@ -199,7 +199,7 @@ from graphclust.compiled.graphs.levels import Goal
 from graphclust.objective.objective import ratio_objective, weigh
 from graphclust.engine.agglomeration import agglomerate
 from graphclust.engine.contraction import contract
-from graphclust.engine.engine import v_cycle
+from graphclust.engine.v_cycle import v_cycle
 from graphclust.engine.levels import run_on
 from graphclust.engine.local_moving import find_regions, refine
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -14,7 +15,6 @@ from graphclust.compiled.graphs.objective import RATIO, Rows
 from graphclust.compiled.runtime.blocks import MadeRows, entry_blocks, rows_in_blocks
 from graphclust.engine import sequential_contraction as in_order
 from graphclust.engine.levels import Run, is_small, n_entries, read_only_level, with_sums
-from graphclust.engine.local_moving import refine
 
 ENTRIES_PER_BLOCK = 1 << 21  # a block has scratch of the size of the coarse level
 
@@ -37,6 +37,39 @@ class Contraction(NamedTuple):
         return Partition(labels, found.sums)
 
 
+def contractions(
+    level: Level,
+    find: Callable[[Level, np.ndarray | None], Partition | None],
+    run: Run,
+    within: np.ndarray | None = None,
+) -> list[Contraction]:
+    """Contractions of a level, of the next one, and so on, to regions inside parts, until `find` makes none.
+
+    find : makes regions of a level whose nodes have these parts. within : the part of each node, if there are any.
+    """
+    steps: list[Contraction] = []
+    while (regions := find(level, within)) is not None:
+        steps.append(contract(level, regions, run))
+        if within is not None:
+            coarse = np.empty(len(regions.sums.size), np.int32)
+            coarse[regions.labels] = within
+            within = coarse
+        level = steps[-1].coarse
+    return steps
+
+
+def coarsest(level: Level, steps: Sequence[Contraction]) -> Level:
+    """The level that contractions of a level end with."""
+    return steps[-1].coarse if steps else level
+
+
+def restricted(steps: Sequence[Contraction], found: Partition) -> Partition:
+    """A partition of the nodes, none of which parts a region, as one of the last contraction's regions."""
+    for step in steps:
+        found = step.restrict(found)
+    return found
+
+
 def contract(level: Level, regions: Partition, run: Run) -> Contraction:
     """The level of the regions: links between two regions add up, the weight inside a region is part of its terms.
 
@@ -57,15 +90,15 @@ def contract(level: Level, regions: Partition, run: Run) -> Contraction:
     return Contraction(level, regions, read_only_level(made, terms))
 
 
-def uncoarsen(step: Contraction, found: Partition, goal: Goal, run: Run) -> Partition:
-    """Project a partition of the regions to the nodes, and move nodes.
+def project(step: Contraction, found: Partition, goal: Goal, run: Run) -> Partition:
+    """A partition of the regions as one of the nodes.
 
     Moves for a ratio need the weight inside clusters: it is summed again where links were estimated.
     """
     projected, n_regions = step.project(found), len(step.regions.sums.size)
     if goal.objective.kind == RATIO and in_order.is_estimate(n_entries(step.fine), n_regions):
-        projected = with_sums(step.fine, projected.labels, len(projected.sums.size), run)
-    return refine(step.fine, projected, goal, run)
+        return with_sums(step.fine, projected.labels, len(projected.sums.size), run)
+    return projected
 
 
 def links_of_nodes(rows: Rows, labels: np.ndarray, k: int, nodes: np.ndarray) -> MadeRows:

@@ -28,17 +28,22 @@ from typing import NamedTuple
 
 import numpy as np
 
-from graphclust.compiled.graphs import v_cycle as loops
 from graphclust.compiled.graphs.agglomeration import labels_of_unions
 from graphclust.compiled.graphs.levels import Goal, Level, Partition
 from graphclust.compiled.runtime.blocks import map_blocks, row_blocks
-from graphclust.engine.agglomeration import agglomerate
+from graphclust.engine.bisection import new_parts
 from graphclust.engine.connectivity import connect
-from graphclust.engine.contraction import Contraction, contract, uncoarsen
-from graphclust.engine.fiduccia_mattheyses import climb
-from graphclust.engine.levels import Run, is_small, n_entries, partition_in, room_for, value, with_sums
+from graphclust.engine.contraction import Contraction, coarsest, contract, contractions
+from graphclust.engine.levels import (
+    Run,
+    is_small,
+    n_entries,
+    pull_of_level,
+    value,
+    with_sums,
+)
 from graphclust.engine.likelihood import is_likelier, resolution_of_clusters
-from graphclust.engine.local_moving import ROUNDS, find_regions, refine
+from graphclust.engine.local_moving import find_regions, refine
 from graphclust.engine.overlay import overlay
 from graphclust.engine.resolution import (
     REGIONS_PER_CLUSTER,
@@ -49,19 +54,21 @@ from graphclust.engine.resolution import (
     plan_for_any_number,
     plan_for_k,
 )
+from graphclust.engine.settling import best_of, climb, is_bounded, is_cut, settle, uncoarsen, worth
+from graphclust.engine.v_cycle import (
+    BUDGET,
+    FIRST,
+    LARGEST_SHARE,
+    coarsen,
+    first_v_cycle,
+    v_cycle,
+    v_cycle_of_ties,
+)
 from graphclust.objective.objective import Aim, ratio_objective
 
-BUDGET = 4_000_000  # entries that all first V-cycles read together: some tenths of a second
-FIRST = 5  # first V-cycles, about, that share the budget
-# If k is free, large graphs are contracted to regions made at FINEST times the goal's resolution. Every other V-cycle
-# makes clusters at FINER times the goal's resolution first, in turn.
-FINEST, FINER = 16.0, (1.25, 2.0)
+FINEST = 16.0  # times the goal's resolution: if k is free, large graphs are contracted to regions made at that
 MIN_REGIONS = 12  # per cluster, in the graph whose dendrogram tells at which resolution k is natural
 COARSER = 4.0  # factor by which the resolution of regions rises at least if it makes too few
-REGION = 3.0  # nodes in a region, about, if the resolution is raised to suit a level
-MIN_RELATIVE_CHANGE = 0.02  # of the nodes: a step that changes fewer is not worth another pass over the graph
-LARGEST_SHARE = 1.0 - MIN_RELATIVE_CHANGE
-HEAVY = 2.0  # times the mean weight: such an edge ties two average nodes together
 UNCLEAR = 0.1  # of the mass: if more leaves the regions' clusters on some level, regions mix clusters
 WORTH_A_THREAD = 1 << 13  # entries; a V-cycle over fewer ends before another thread has woken
 FAMILY = 4  # parents of one child; also the most families made side by side, whatever the number of threads
@@ -114,7 +121,7 @@ TO_THE_END = EFFORTS["high"]._replace(descent=np.inf)  # of a time budget, while
 
 def partition(level: Level, goal: Goal, effort: Effort, run: Run) -> Partition:
     """As many clusters as a plain objective makes: the best partition that the effort finds, all clusters connected."""
-    steps, plan = coarsen(level, FINEST * goal.objective.pull, run, goal.most), plan_for_any_number(goal)
+    steps, plan = coarsen(level, FINEST * goal.objective.pull, goal, run), plan_for_any_number(goal)
     tries = [partial(first_v_cycle, coarsest(level, steps), plan, turn) for turn in range(effort.free.first)]
     found, _ = search(level, steps, [], tries, plan, effort.free, effort.descent, run)
     return connect(level, found, goal, run)
@@ -176,7 +183,7 @@ def search(
     goal, top, ahead = plan.goal, coarsest(level, steps), 2 - len(pool)
     if not (pool and run.progress.out_of_time()):
         pool = pool + side_by_side(tries[: 1 if run.progress.out_of_time() else ahead], top, run)
-    is_settled = len(pool) > 1 and is_as_good(pool[0], pool[1], goal)
+    is_settled = len(pool) > 1 and is_as_good(pool[0], pool[1], goal) and worth(top, pool[0], goal, run)[0]
     if not is_settled and not run.progress.out_of_time():
         pool += side_by_side(tries[ahead:], top, run)
     best = recombine(top, pool, plan, run) if len(pool) > 1 and not is_settled else pool[0]
@@ -185,13 +192,19 @@ def search(
         with run.progress.within(partial(labels_of_nodes, steps)):
             best = improve_while_worth(top, best, plan, run, cycles.inside)
     best, share = take_back(steps, best, goal, 1.0, run)
-    run.progress.offer(best.labels.copy)
+    offer(level, best, goal, run)
     if not is_large and not is_settled:
         best = improve_while_worth(level, best, plan, run, cycles.inside)
     n_new = max(descent, number_to_spare(level, cycles.spare))
     if n_new and len(level.terms.mass) > goal.k != 1:
         best = evolve(level, best, plan, n_new, run)
     return best, share
+
+
+def offer(level: Level, found: Partition, goal: Goal, run: Run) -> None:
+    """Offer a partition, if it is within the bounds, to whom interrupts the work."""
+    if worth(level, found, goal, run)[0]:
+        run.progress.offer(found.labels.copy)
 
 
 def is_as_good(one: Partition, other: Partition, goal: Goal) -> bool:
@@ -266,82 +279,36 @@ def plan_on(level: Level, k: int, aim: Aim, run: Run) -> Plan:
 
 def contract_to_regions(level: Level, k: int, run: Run) -> list[Contraction]:
     """Contractions to one or two dozen regions per cluster: more would show less well which k is natural."""
-    steps: list[Contraction] = []
     fewest, least, by_level = MIN_REGIONS * k, run.units.chance * max(1.0, k / REGIONS_PER_CLUSTER[-1]), False
-    while (n := len(level.terms.mass)) >= (2 * fewest if steps else fewest + 1):
+    finest = level
+
+    def regions_of(level: Level, within: np.ndarray | None) -> Partition | None:
+        """Regions of one level; None if levels end."""
+        nonlocal by_level
+        n = len(level.terms.mass)
+        if n < (fewest + 1 if level is finest else 2 * fewest):
+            return None
         if not by_level:
             regions = find_regions(level, least, run, fewest=fewest)
             by_level = len(regions.sums.size) <= fewest
         if by_level:
             regions = find_regions(level, max(COARSER * least, pull_of_level(level)), run, fewest=fewest)
-        if len(regions.sums.size) > LARGEST_SHARE * n:
-            break
-        steps.append(contract(level, regions, run))
-        level = steps[-1].coarse
-    return steps
+        return regions if len(regions.sums.size) <= LARGEST_SHARE * n else None
 
-
-def pull_of_level(level: Level) -> float:
-    """The pull at which regions are of about REGION nodes: an average link joins a node to a region of so many."""
-    return mean_weight(level) / (REGION * float(level.terms.mass.mean()) ** 2)
-
-
-def coarsest(level: Level, steps: Sequence[Contraction]) -> Level:
-    """The level that contractions of a level end with."""
-    return steps[-1].coarse if steps else level
-
-
-def mean_weight(level: Level) -> float:
-    """The mean weight of the entries in use: rows within parts have unused room at the end."""
-    weights = level.rows.weights[: level.rows.indptr[-1]]
-    return float(weights.mean()) if len(weights) else 1.0
-
-
-def first_v_cycle(level: Level, plan: Plan, turn: int, run: Run) -> Partition:
-    """A V-cycle from nothing, at the pull whose turn it is.
-
-    For few clusters of a cut, or a free number of clusters, every other V-cycle makes more clusters and merges these.
-
-    Among few clusters, the nodes of a small group that few edges leave are spread over regions of other clusters. Among
-    more clusters the group is one of them, and exchanges nodes until it is whole. Then whole clusters are merged. If k
-    is free, clusters of a higher resolution come first, and a V-cycle merges them where that is better: unions of
-    regions alone can gain step by step until one large cluster is left that no part gains by leaving.
-    """
-    goal, pull = plan.goal, plan.pulls[turn % len(plan.pulls)]
-    if goal.k == 0 and turn % 2:
-        higher = FINER[turn // 2 % len(FINER)] * goal.objective.pull
-        finer = goal._replace(objective=goal.objective._replace(pull=higher))
-        found = refine(level, v_cycle(level, None, finer, pull, run), goal, run)
-        return v_cycle(level, found, goal, pull, run)
-    if turn % 2 == 0 or not goal.k < plan.by_way_of <= len(level.terms.mass):
-        return v_cycle(level, None, goal, pull, run)
-    more = v_cycle(level, None, goal._replace(k=plan.by_way_of), pull, run)
-    step = contract(level, more, run)
-    merged = refine(step.coarse, agglomerate(step.coarse, goal, run), goal, run)
-    return uncoarsen(step, merged, goal, run)
+    return contractions(level, regions_of, run)
 
 
 def improve(level: Level, found: Partition, plan: Plan, run: Run, n_cycles: int = 3) -> Partition:
     """The partition after V-cycles inside its clusters, by the third, second and first pull of the plan."""
     goal, has_ties = plan.goal, plan.goal.k > 0 and run.graph is not None and run.graph.weights is not None
+    has_ties = has_ties and not is_bounded(goal)
     for done, pull in enumerate(plan.pulls[2::-1][:n_cycles]):
         if not run.progress.out_of_time():
-            run.progress.offer(found.labels.copy)
+            offer(level, found, goal, run)
             run.progress.step(done, n_cycles)
             better = (v_cycle_of_ties if has_ties else v_cycle)(level, found, goal, pull, run)
             found = climb(level, better, goal, run)
     return found
-
-
-def v_cycle_of_ties(level: Level, found: Partition, goal: Goal, pull: float, run: Run) -> Partition:
-    """The better of the partition and a new one merged from groups of few nodes that heavy edges tie together.
-
-    Two nodes linked by a heavy edge gain only by moving together.
-    """
-    pull_of_ties = HEAVY * float(level.rows.weights.mean()) / float(level.terms.mass.mean()) ** 2
-    ties = find_regions(loops.rows_within(level, found.labels), pull_of_ties, run)
-    step = contract(level, ties, run)
-    return uncoarsen(step, v_cycle(step.coarse, step.restrict(found), goal, pull, run), goal, run)
 
 
 def number_to_spare(level: Level, entries: int) -> int:
@@ -368,58 +335,25 @@ def improve_while_worth(level: Level, found: Partition, plan: Plan, run: Run, n_
     return found
 
 
-def coarsen(level: Level, pull: float, run: Run, most: float = np.inf) -> list[Contraction]:
-    """Contractions down to a level on which the budget pays for the first V-cycles; most : what a region may hold."""
-    steps: list[Contraction] = []
-    while n_entries(level) * FIRST > BUDGET:
-        regions = find_regions(level, pull, run, most, settles=True)
-        if len(regions.sums.size) > LARGEST_SHARE * len(regions.labels):
-            break
-        steps.append(contract(level, regions, run))
-        level = steps[-1].coarse
-    return steps
-
-
-def v_cycle(level: Level, found: Partition | None, goal: Goal, pull: float, run: Run) -> Partition:
-    """The better of the partition found, if any, and a new one merged within its clusters.
-
-    pull : of the plain objective that joins nodes to regions; a larger pull makes smaller regions.
-    """
-    if is_small(level):
-        is_k = goal.k > 0 and goal.most == np.inf  # with a bound, more than k may be left: no two fit into one
-        room = room_for(level, goal.k if is_k else len(level.terms.mass))
-        plan = loops.Coarsening(pull, ROUNDS, LARGEST_SHARE)
-        given = loops.NO_PARTITION if found is None else found
-        k, read = loops.v_cycle_into(level, given, goal, plan, run.key(), room)
-        run.reads(level, read)
-        return partition_in(room, k)
-    within = level if found is None else loops.rows_within(level, found.labels)
-    regions = find_regions(within, pull, run, goal.most)
-    if not goal.k <= len(regions.sums.size) <= LARGEST_SHARE * len(regions.labels):
-        made = refine(level, agglomerate(level, goal, run), goal, run)
-        kept = None if found is None else refine(level, found, goal, run)
-        return made if kept is None or value(made, goal) > value(kept, goal) else kept
-    step = contract(level, regions, run)
-    best = v_cycle(step.coarse, None if found is None else step.restrict(found), goal, pull, run)
-    return uncoarsen(step, best, goal, run)
-
-
 def recombine(level: Level, parents: Sequence[Partition], plan: Plan, run: Run) -> Partition:
     """A child of several partitions, at least as good as the best of them; that one where time is up."""
     goal = plan.goal
-    best = max(parents, key=lambda parent: value(parent, goal))
+    best = best_of(level, parents, goal, run)
     if run.progress.out_of_time():
         return best
     shared = overlay(level, parents, run)
     if len(shared.sums.size) <= max(goal.k, 1):
         return best
+    if is_cut(goal):  # whose clusters are full: pieces of the overlay would be too large to move
+        return v_cycle(level, best, goal, plan.pulls[0], run, shared.labels)
     step = contract(level, shared, run)
     child = v_cycle(step.coarse, None, goal, plan.pulls[0], run)
     kept = step.restrict(best)
-    if value(child, goal) < value(kept, goal):
+    if worth(step.coarse, child, goal, run) < worth(step.coarse, kept, goal, run):
         child = v_cycle(step.coarse, kept, goal, plan.pulls[0], run)
     child = climb(step.coarse, child, goal, run)
-    return climb(level, uncoarsen(step, child, goal, run), goal, run)
+    child = climb(level, uncoarsen(step, child, goal, run), goal, run)
+    return best_of(level, [best, child], goal, run) if is_bounded(goal) else child
 
 
 def side_by_side(tries: Sequence[Callable[[Run], Partition]], level: Level, run: Run) -> list[Partition]:
@@ -447,7 +381,7 @@ def evolve(level: Level, found: Partition, plan: Plan, n_first: float, run: Run)
         before = value(best, goal)
         run.progress.step(min(n_new, most), most)
         kinds = [v_cycle_from_regions if by_regions else scatter] * n_families
-        if goal.k and n_families > 1:
+        if goal.k and n_families > 1 and not is_cut(goal):
             kinds[-1] = scatter
         new = [partial(kind, level, len(best.sums.size), plan) for kind in kinds]
         families = side_by_side([partial(descend, level, one, plan) for one in new], level, run)
@@ -458,9 +392,9 @@ def evolve(level: Level, found: Partition, plan: Plan, n_first: float, run: Run)
             best = child(level, [best, newest], plan, run)
         n_new, in_vain = n_new + FAMILY * n_families, in_vain + FAMILY * n_families
         in_vain = 0 if value(best, goal) > before else in_vain
-        run.progress.offer(best.labels.copy)
+        offer(level, best, goal, run)
         run.progress.step(min(n_new, most), most)
-        if is_settled and not (by_regions and goal.most == np.inf):
+        if is_settled and (not by_regions or goal.most < np.inf):
             break
         by_regions = by_regions and not is_settled
     return best
@@ -502,7 +436,9 @@ def child(level: Level, parents: Sequence[Partition], plan: Plan, run: Run) -> P
 
 
 def v_cycle_from_regions(level: Level, k: int, plan: Plan, run: Run) -> Partition:
-    """A new partition, by a V-cycle from regions of a random size."""
+    """A new partition, by a V-cycle from regions of a random size, or by bisections for equal parts."""
+    if is_cut(plan.goal):
+        return new_parts(level, plan.goal, run)
     return v_cycle(level, None, plan.goal, run.rng.choice(plan.pulls), run)
 
 
@@ -511,4 +447,4 @@ def scatter(level: Level, k: int, plan: Plan, run: Run) -> Partition:
     n = len(level.terms.mass)
     k = plan.goal.k or max(k, min(2, n))
     labels = run.rng.permutation(np.arange(n, dtype=np.int32) % np.int32(k))
-    return refine(level, with_sums(level, labels, k, run), plan.goal, run)
+    return settle(level, with_sums(level, labels, k, run), plan.goal, run)

@@ -15,6 +15,7 @@ from graphclust.graph.container import Graph
 from graphclust.objective.objective import Units, WeighedGraph
 from graphclust.progress import Progress
 
+REGION = 3.0  # nodes in a region, about, whose pull suits a level
 AT_ONCE = 1 << 19  # entries: a step over so many takes some milliseconds, and need not look at the clock on the way
 
 
@@ -23,6 +24,7 @@ class Run:
     """What every step of a run is given: randomness, progress, and what the numbers of the objective are measured in.
 
     graph : whose reads are counted, those of its level `finest`; None where that is a contracted graph.
+    shares : float64, (k,), how many times the bounds of the goal each of k clusters may hold; None for once.
     """
 
     graph: Graph | None
@@ -30,6 +32,7 @@ class Run:
     units: Units
     rng: np.random.Generator
     progress: Progress
+    shares: np.ndarray | None = None
 
     def reads(self, level: Level, n_entries: int) -> None:
         """Count entries that were read of the user's graph; coarser levels are not counted."""
@@ -73,6 +76,17 @@ def level_of(on: WeighedGraph, size: np.ndarray | None = None) -> Level:
 def n_entries(level: Level) -> int:
     """Stored entries of the rows."""
     return len(level.rows.indices)
+
+
+def mean_weight(level: Level) -> float:
+    """The mean weight of the entries in use: rows within parts have unused room at the end."""
+    weights = level.rows.weights[: level.rows.indptr[-1]]
+    return float(weights.mean()) if len(weights) else 1.0
+
+
+def pull_of_level(level: Level) -> float:
+    """The pull at which regions are of about REGION nodes: an average link joins a node to a region of so many."""
+    return mean_weight(level) / (REGION * float(level.terms.mass.mean()) ** 2)
 
 
 def is_small(level: Level) -> bool:

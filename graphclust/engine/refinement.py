@@ -7,9 +7,10 @@ import numpy.typing as npt
 
 from graphclust.checks import Seed, as_generator
 from graphclust.engine.agglomeration import graph_without_isolated_nodes
-from graphclust.engine.engine import plan_on, v_cycle
+from graphclust.engine.engine import plan_on
 from graphclust.engine.levels import run_on, value, with_sums
 from graphclust.engine.local_moving import refine
+from graphclust.engine.v_cycle import v_cycle
 from graphclust.errors import ParameterError
 from graphclust.graph.container import GraphLike
 from graphclust.io.graph_input import as_graph

@@ -23,9 +23,9 @@ from graphclust.compiled.graphs.overlay import split_by_connection
 from graphclust.compiled.graphs.v_cycle import rows_within
 from graphclust.compiled.runtime.blocks import entry_blocks, run_in_blocks
 from graphclust.engine.connectivity import connect
-from graphclust.engine.engine import v_cycle
 from graphclust.engine.levels import Run, read_only_level
 from graphclust.engine.overlay import number_used
+from graphclust.engine.v_cycle import v_cycle
 from graphclust.errors import ParameterError, amount
 from graphclust.graph.container import NO_WEIGHTS, Graph
 

@@ -129,7 +129,7 @@ def balanced_partition(
         return clustering_with(labels, [*remarks, "interrupted: these are the best parts so far"])
 
     with progress.interruptible(best_so_far), progress.stage("partition"):
-        chosen = EFFORTS[effort] if time_budget is None else EFFORTS["high"]._replace(children=np.inf)
+        chosen = EFFORTS[effort] if time_budget is None else EFFORTS["high"]._replace(descent=np.inf)
         run = with_sizes_as_masses(run_on(weigh(ordered, "edge_cut"), rng, progress), size[order])
         goal = Goal(Objective(PLAIN, 0.0, ordered.total_volume / ordered.n_nodes), k, least, most)
         found, is_within = partition_balanced(run.finest, goal, chosen, run)

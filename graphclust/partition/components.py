@@ -21,8 +21,8 @@ import numpy.typing as npt
 from graphclust.compiled.graphs.levels import Goal
 from graphclust.compiled.graphs.objective import PLAIN, Objective
 from graphclust.engine.contraction import contract
-from graphclust.engine.engine import v_cycle
 from graphclust.engine.levels import run_on
+from graphclust.engine.v_cycle import v_cycle
 from graphclust.errors import amount
 from graphclust.graph.container import Graph
 from graphclust.objective.objective import weigh

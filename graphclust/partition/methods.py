@@ -20,7 +20,7 @@ from graphclust.engine.engine import EFFORTS, TO_THE_END, improve, partition_int
 from graphclust.engine.levels import run_on, with_sums
 from graphclust.engine.likelihood import is_likelier_labeling
 from graphclust.engine.resolution import Plan, remarks_on
-from graphclust.engine.within_bounds import CHILDREN, partition_within, remark_on_parts
+from graphclust.engine.within_bounds import partition_within, remark_on_parts
 from graphclust.graph.container import Graph
 from graphclust.graph.executor import Engine, InProcess
 from graphclust.literals import Effort
@@ -153,12 +153,11 @@ def within_bounds(
     part: Graph, k: int, aim: Aim, effort: Effort, bounds: Bounds, rng: np.random.Generator, progress: Progress
 ) -> tuple[Plan, Outcome]:
     """The multilevel method, whose clusters keep bounds."""
-    in_time = progress.time_budget is None
     run = run_on(weigh(part, aim.name), rng, progress, bounds.size)
     progress.watch(part)
     with progress.stage("partition"):
-        chosen, n_children = EFFORTS[effort if in_time else "normal"], CHILDREN[effort] if in_time else np.inf
-        found, plan = partition_within(run.finest, k, aim, bounds, chosen, n_children, run)
+        chosen = EFFORTS[effort] if progress.time_budget is None else EFFORTS["normal"]._replace(descent=np.inf)
+        found, plan = partition_within(run.finest, k, aim, bounds, chosen, run)
         made = _outcome(part, found, ())
         return plan, replace(made, remarks=(*remark_on_parts(found, run), *made.remarks), sums=None)
 

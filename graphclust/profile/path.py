@@ -17,7 +17,7 @@ from graphclust.compiled.graphs.levels import Goal, Partition
 from graphclust.compiled.graphs.objective import ClusterSums
 from graphclust.engine.agglomeration import agglomerate
 from graphclust.engine.bounds import as_bounds_of_k
-from graphclust.engine.contraction import Contraction, uncoarsen
+from graphclust.engine.contraction import Contraction
 from graphclust.engine.engine import EFFORTS, contract_to_regions, improve, partition_from
 from graphclust.engine.levels import Run, run_on, with_sums
 from graphclust.engine.local_moving import refine
@@ -31,6 +31,7 @@ from graphclust.engine.resolution import (
     remarks_on,
 )
 from graphclust.engine.sequential_contraction import is_estimate
+from graphclust.engine.settling import uncoarsen
 from graphclust.engine.within_bounds import bring_within
 from graphclust.graph.container import Graph
 from graphclust.graph.node_order import listing_order

@@ -22,9 +22,10 @@ from graphclust.coreset.label_extension import centroids_of_rows, labels_in_bloc
 from graphclust.coreset.parallel_sampling import SampledCoreset, coreset_rows, count_points, sample_by_blocks
 from graphclust.coreset.sampling import CoresetSample
 from graphclust.engine.connectivity import REFINEMENTS
-from graphclust.engine.engine import EFFORTS, MIN_RELATIVE_CHANGE, partition_into
+from graphclust.engine.engine import EFFORTS, partition_into
 from graphclust.engine.levels import read_only_level, run_on
 from graphclust.engine.overlay import number_used, pieces_of
+from graphclust.engine.v_cycle import MIN_RELATIVE_CHANGE
 from graphclust.errors import amount
 from graphclust.graph.container import Graph
 from graphclust.graph.executor import ByBlock, Engine, Whole, sum_in_order

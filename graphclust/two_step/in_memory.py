@@ -10,11 +10,12 @@ from graphclust.coreset.label_extension import extend_labels
 from graphclust.coreset.sampling import CoresetSample, construct_coreset
 from graphclust.engine.connectivity import connect
 from graphclust.engine.contraction import contract
-from graphclust.engine.engine import EFFORTS, MIN_RELATIVE_CHANGE, ONE_V_CYCLE, partition_into
+from graphclust.engine.engine import EFFORTS, ONE_V_CYCLE, partition_into
 from graphclust.engine.levels import Run, read_only_level, run_on, with_one_more, with_sums, without_last
 from graphclust.engine.local_moving import refine
 from graphclust.engine.overlay import number_used, pieces_of
 from graphclust.engine.sequential_contraction import is_estimate
+from graphclust.engine.v_cycle import MIN_RELATIVE_CHANGE
 from graphclust.graph.container import Graph
 from graphclust.objective.kernel import NormalizedCutKernel
 from graphclust.objective.objective import CUT, Units, WeighedGraph, node_terms, weigh

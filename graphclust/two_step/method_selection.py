@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from graphclust.engine.engine import BUDGET
+from graphclust.engine.v_cycle import BUDGET
 from graphclust.graph.container import Graph
 from graphclust.two_step.method import default_size, evenness
 

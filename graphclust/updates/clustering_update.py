@@ -10,7 +10,6 @@ import numpy.typing as npt
 
 from graphclust.compiled.graphs.levels import Goal, Level, Partition
 from graphclust.compiled.graphs.objective import PLAIN, ClusterSums, Objective
-from graphclust.engine.balanced import balance, is_within, settle
 from graphclust.engine.bounds import (
     NO_ROOM,
     as_bounds,
@@ -21,6 +20,7 @@ from graphclust.engine.bounds import (
 )
 from graphclust.engine.levels import Run, run_on, with_sizes_as_masses
 from graphclust.engine.resolution import goal_at
+from graphclust.engine.settling import balance, is_within, settle
 from graphclust.engine.well_connected import remarks_on_connectivity
 from graphclust.errors import GraphValidationError, ParameterError, amount
 from graphclust.graph.container import Graph
@@ -153,20 +153,20 @@ def _improve(run: Run, start: Start, n_changed: Labels, objective: str, goal: Go
     level, found = run.finest, start.found
     if objective == "edge_cut":
         found = settle(level, found, goal, run)
-        if not is_within(level, found, goal._replace(least=0.0)):
+        if not is_within(level, found, goal._replace(least=0.0), run):
             raise ParameterError(f"after the edits {NO_ROOM}: partition the changed graph")
         return found
-    fitted = _fit(level, found, goal)
+    fitted = _fit(level, found, goal, run)
     may_part = start.may_part if fitted is found else None
     found = restart(level, fitted, n_changed, goal, run, start.waits, may_part)
-    return meet_minimum(level, found, goal, run) if goal.least > 0.0 and not goal.k else _fit(level, found, goal)
+    return meet_minimum(level, found, goal, run) if goal.least > 0.0 and not goal.k else _fit(level, found, goal, run)
 
 
-def _fit(level: Level, found: Partition, goal: Goal) -> Partition:
+def _fit(level: Level, found: Partition, goal: Goal, run: Run) -> Partition:
     """The partition into k clusters with none outside the bounds of the goal; the same where there are none."""
     if level.terms.size is None or not goal.k:
         return found
-    fitted, fits = balance(level, found, goal)
+    fitted, fits = balance(level, found, goal, run)
     if not fits:
         raise ParameterError(f"after the edits {NO_ROOM}: cluster the changed graph within other bounds")
     return fitted

@@ -10,10 +10,11 @@ import numpy.typing as npt
 
 from graphclust.compiled.graphs.levels import Goal, Partition
 from graphclust.engine.connectivity import connect
-from graphclust.engine.engine import SPARE_ENTRIES, v_cycle
+from graphclust.engine.engine import SPARE_ENTRIES
 from graphclust.engine.levels import Run, n_entries, with_sums
 from graphclust.engine.local_moving import refine
 from graphclust.engine.overlay import number_used
+from graphclust.engine.v_cycle import v_cycle
 from graphclust.errors import GraphValidationError
 from graphclust.graph.container import Graph
 from graphclust.objective.labels import labels_of_some, number_labels

@@ -20,12 +20,12 @@ from graphclust.compiled.graphs.levels import Goal, Level, Partition, Terms
 from graphclust.compiled.graphs.objective import ClusterSums, Rows
 from graphclust.engine.connectivity import join_parts
 from graphclust.engine.contraction import Contraction, contract, links_of_nodes
-from graphclust.engine.engine import SPARE_ENTRIES, evolve, number_to_spare, v_cycle
+from graphclust.engine.engine import SPARE_ENTRIES, evolve, number_to_spare
 from graphclust.engine.levels import Run, n_entries, read_only_level, with_sums
 from graphclust.engine.local_moving import refine
 from graphclust.engine.overlay import find_connected_parts, number_used
 from graphclust.engine.resolution import plan_for_any_number
-from graphclust.engine.within_bounds import cycle as cycle_within
+from graphclust.engine.v_cycle import v_cycle
 from graphclust.graph.container import Graph
 from graphclust.results.label_matching import find_twins, overlap_of
 from graphclust.updates.edits import ranges
@@ -113,7 +113,7 @@ def repartition(
         return found, nodes
     pull = goal.objective.pull or run.units.chance * goal.k / 2.0  # small regions, for a ratio
     if is_open.all():
-        return _cycle(level, refine(level, found, goal, run), goal, pull, run), nodes
+        return v_cycle(level, refine(level, found, goal, run), goal, pull, run), nodes
     if n_entries(level) <= SPARE_ENTRIES:
         n_closed = int(np.count_nonzero(~is_open))
         regions = (np.cumsum(~is_open, dtype=np.int32) - np.int32(1))[found.labels]
@@ -122,18 +122,9 @@ def repartition(
     else:
         step = take_out(level, found, nodes, np.arange(len(nodes)), run)
     before = step.restrict(found)
-    after = _cycle(step.coarse, refine(step.coarse, before, goal, run), goal, pull, run)
+    after = v_cycle(step.coarse, refine(step.coarse, before, goal, run), goal, pull, run)
     moved = find_moved(before, after)
     return step.project(after), nodes[moved[step.regions.labels[nodes]]]
-
-
-def _cycle(level: Level, found: Partition, goal: Goal, pull: float, run: Run) -> Partition:
-    """The partition after a V-cycle, with k clusters if k is given.
-
-    If no two clusters fit into one, the engine's V-cycle leaves more than k; then a V-cycle within the bounds follows.
-    """
-    made = v_cycle(level, found, goal, pull, run)
-    return made if goal.k in (0, len(made.sums.size)) else cycle_within(level, found, goal, pull, run)
 
 
 def find_moved(before: Partition, after: Partition) -> npt.NDArray[np.bool_]:

@@ -38,7 +38,7 @@ from graphclust import (
     normalized_cut,
     stochastic_block_model,
 )
-from graphclust.engine import engine, fiduccia_mattheyses, local_moving, overlay, resolution
+from graphclust.engine import engine, local_moving, overlay, resolution, settling, v_cycle
 from graphclust.engine.engine import EFFORTS
 from graphclust.engine.levels import value
 from graphclust.graph.from_csr import graph_from_csr
@@ -119,17 +119,18 @@ CHANGES = [
     *numbers("multilevel", resolution, {
         "FLOOR": (0.0, 0.5), "REGIONS_PER_CLUSTER": ((4,), (8,), (4, 8, 16, 32)), "FEW_CLUSTERS": (0, 10, 40),
     }),
-    *numbers("multilevel", fiduccia_mattheyses, {
+    *numbers("multilevel", settling, {
         "IN_VAIN": (0.05, 1.0), "FM_MIN_ENTRIES": (0, 1 << 14), "ROUNDS": (1, 9),
     }),
     Change("no Fiduccia-Mattheyses", "multilevel", ((engine, "climb", as_it_is),)),
     Change("no start by excess", "multilevel", ((engine, "start_by_excess", another_v_cycle),)),
-    *everywhere("multilevel", "ROUNDS", (1, 4), local_moving, local_moving, engine),
+    *everywhere("multilevel", "ROUNDS", (1, 4), local_moving, local_moving, v_cycle),
     *numbers("multilevel", engine, {
-        "BUDGET": (0, 10**7), "MIN_REGIONS": (6, 24), "COARSER": (2.0, 8.0),
-        "HEAVY": (1.0, 4.0, 1e9), "CYCLES_OF_A_CHILD": (1, 9), "UNCLEAR": (0.0, 0.05, 0.2, 1.0),
+        "MIN_REGIONS": (6, 24), "COARSER": (2.0, 8.0), "CYCLES_OF_A_CHILD": (1, 9), "UNCLEAR": (0.0, 0.05, 0.2, 1.0),
     }),
-    Change("MIN_RELATIVE_CHANGE 0.02 -> 0.1", "multilevel", ((engine, "LARGEST_SHARE", 0.9),)),
+    *everywhere("multilevel", "BUDGET", (0, 10**7), v_cycle, v_cycle, engine),
+    *numbers("multilevel", v_cycle, {"HEAVY": (1.0, 4.0, 1e9)}),
+    *everywhere("multilevel", "LARGEST_SHARE", (0.9,), v_cycle, v_cycle, engine),
     Change("first V-cycles 1 -> 3", "multilevel", ((methods, "EFFORTS", matched(engine.Cycles(3, 1))),)),
     Change("V-cycles inside clusters 1 -> 3", "multilevel", ((methods, "EFFORTS", matched(engine.Cycles(1, 3))),)),
     Change("new partitions", "multilevel", ((methods, "EFFORTS", matched(engine.Cycles(1, 1, 1 << 17))),)),

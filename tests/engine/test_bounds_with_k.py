@@ -16,12 +16,12 @@ import graphclust
 from graphclust import Coreset, coreset_sc
 from graphclust.compiled.graphs.levels import Goal
 from graphclust.compiled.graphs.objective import PLAIN, Objective
-from graphclust.engine import within_bounds
+from graphclust.engine import v_cycle
 from graphclust.engine.bounds import as_bounds_of_k, describe_sure_bounds, pack
 from graphclust.engine.connected_balance import balance_connected, grow_connected
 from graphclust.engine.connectivity import connect_once
 from graphclust.engine.levels import run_on, with_sums
-from graphclust.engine.within_bounds import is_within, settle
+from graphclust.engine.settling import is_within, settle
 from graphclust.errors import GraphValidationError, Interrupted, ParameterError
 from graphclust.faces.cli.main import main
 from graphclust.io.node_weights import read_node_weights
@@ -166,10 +166,14 @@ def test_a_small_group_does_not_take_one_of_the_clusters():
 
 def test_bounds_cost_little_where_most_clusters_hold_them():
     graph = graphclust.lfr_like(600, mean_degree=12, mixing=0.2, rng=3).graph
-    free = coreset_sc(graph, 12, components="largest", rng=0)
-    most = int(np.sort(free.sizes)[-2])
-    bounded = coreset_sc(graph, 12, components="largest", min_size=5, max_size=most, rng=0)
-    assert bounded.sizes.max() <= most and bounded.modularity > 0.97 * free.modularity
+    kept = []
+    for seed in range(3):
+        free = coreset_sc(graph, 12, components="largest", rng=seed)
+        most = int(np.sort(free.sizes)[-2])
+        bounded = coreset_sc(graph, 12, components="largest", min_size=5, max_size=most, rng=seed)
+        assert bounded.sizes.max() <= most
+        kept.append(bounded.modularity / free.modularity)
+    assert np.mean(kept) > 0.97
 
 
 def test_weights_are_as_copies_of_nodes_tied_together():
@@ -301,13 +305,13 @@ def test_settling_makes_k_clusters_within_the_bounds_of_any_partition(seed):
     for labels in (np.zeros(50), np.arange(50), np.arange(50) % 5, np.arange(50) // 7):
         found = with_sums(level, labels.astype(np.int32), int(labels.max()) + 1, run)
         if len(found.sums.size) >= goal.k:
-            assert is_within(level, settle(level, found, goal, run), goal)
+            assert is_within(level, settle(level, found, goal, run), goal, run)
 
 
 def test_growth_makes_connected_clusters():
     level, goal, run = level_and_goal(NOVEL, 6, 1.0, 77.0)
     found = grow_connected(level, 6, run)
-    assert is_within(level, found, goal)
+    assert is_within(level, found, goal, run)
     assert n_disconnected(nx.to_scipy_sparse_array(NOVEL), found.labels) == 0
 
 
@@ -322,7 +326,7 @@ def test_balancing_keeps_clusters_connected(seed):
     if n_disconnected(nx.to_scipy_sparse_array(graph), labels):
         return
     made = balance_connected(level, found, goal, run)
-    assert is_within(level, made, goal) and n_disconnected(nx.to_scipy_sparse_array(graph), made.labels) == 0
+    assert is_within(level, made, goal, run) and n_disconnected(nx.to_scipy_sparse_array(graph), made.labels) == 0
 
 
 def test_a_path_is_within_its_bounds_at_every_k():
@@ -460,7 +464,8 @@ def test_an_unsymmetric_matrix_is_partitioned_and_reordered_as_it_is(tmp_path, r
     command = ["partition", matrix_file(tmp_path / "A.mtx", A), "-k", "3", "--symmetrize", rule, "--to", "metis", "-q"]
     assert main([*command, *words]) == 0
     parts, order = np.loadtxt(files["-o"], int), np.loadtxt(files["--permutation"], int)
-    expected = graphclust.balanced_partition(A, 3, symmetrize=rule, rng=0)
+    pattern = sparse.csr_array((np.ones(A.nnz), A.indices, A.indptr), A.shape)
+    expected = graphclust.balanced_partition(pattern, 3, symmetrize=rule, rng=0)
     assert parts.tolist() == expected.labels.tolist() and order.tolist() == expected.permutation().tolist()
     assert (sparse.csr_array(mmread(files["--reordered"])) != A[order][:, order]).nnz == 0
 
@@ -518,7 +523,7 @@ def test_a_part_joins_a_neighbor_only_where_both_clusters_stay_within_the_bounds
 
 
 def test_equal_parts_of_a_graph_whose_coarsest_one_has_no_edge(monkeypatch):
-    monkeypatch.setattr(within_bounds, "BUDGET", 5)  # as if the pairs were some hundred thousand
+    monkeypatch.setattr(v_cycle, "BUDGET", 5)  # as if the pairs were some hundred thousand
     pairs = nx.disjoint_union_all([nx.complete_graph(2)] * 100)
     found = coreset_sc(pairs, 2, max_size=100, components="all", rng=0)
     assert found.sizes.tolist() == [100, 100]

@@ -15,8 +15,9 @@ from graphclust.compiled.graphs import v_cycle
 from graphclust.compiled.graphs.levels import Goal
 from graphclust.engine import contraction, engine, levels, sequential_contraction
 from graphclust.engine.agglomeration import agglomerate
-from graphclust.engine.contraction import contract, links_of_clusters, uncoarsen
+from graphclust.engine.contraction import contract, links_of_clusters
 from graphclust.engine.levels import run_on, value
+from graphclust.engine.settling import uncoarsen
 from graphclust.errors import GraphValidationError
 from graphclust.generators.planted_graphs import planted_partition
 from graphclust.io.graph_input import as_graph

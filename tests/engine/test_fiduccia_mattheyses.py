@@ -10,8 +10,8 @@ from cases import for_each
 
 from graphclust import move_nodes, normalized_cut
 from graphclust.compiled.graphs.levels import Goal
-from graphclust.engine.fiduccia_mattheyses import climb
 from graphclust.engine.levels import value, with_sums
+from graphclust.engine.settling import climb
 from graphclust.io.graph_input import as_graph
 from graphclust.progress import Progress
 

@@ -8,7 +8,7 @@ import pytest
 from scipy import sparse
 
 from graphclust import adjusted_rand_index, coreset_sc, planted_partition, stochastic_block_model
-from graphclust.engine import engine
+from graphclust.engine import engine, v_cycle
 from graphclust.engine.levels import run_on, with_sums
 from graphclust.engine.likelihood import log_likelihood
 from graphclust.io.graph_input import as_graph
@@ -23,7 +23,8 @@ pytestmark = pytest.mark.skipif("NUMBA_DISABLE_JIT" in os.environ, reason="too l
 @pytest.mark.parametrize("budget", [engine.BUDGET, 600_000])
 def test_blocks_that_hardly_show_are_found(objective, budget, monkeypatch):
     """Regions mix the blocks, and the resolution matched to them is below 1."""
-    monkeypatch.setattr(engine, "BUDGET", budget)  # the smaller one: no V-cycles run on the nodes
+    for module in (engine, v_cycle):
+        monkeypatch.setattr(module, "BUDGET", budget)  # the smaller one: no V-cycles run on the nodes
     planted = planted_partition(20, 2_000, 8, 8, rng=1)
     found = coreset_sc(planted.graph, 20, objective=objective, method="multilevel", rng=1)
     # Regions of the nodes mix the blocks, and cuts are not tried at other resolutions.

@@ -1,7 +1,6 @@
 """Multilevel partitions: exactly k, known optima, planted clusters found, nothing lost on the way."""
 
 import os
-from itertools import pairwise
 
 import networkx as nx
 import numpy as np
@@ -13,7 +12,7 @@ from reference import objectives as reference
 from scipy import sparse
 from test_budgets import InterruptAt
 
-from graphclust.engine import balanced, engine, levels
+from graphclust.engine import engine, levels, v_cycle
 from graphclust.engine.agglomeration import merge_clusters
 from graphclust.engine.levels import run_on, value, with_sums
 from graphclust.engine.refinement import move_nodes, refine_partition
@@ -145,18 +144,6 @@ def test_a_child_is_no_worse_than_the_best_parent():
         assert value(child, plan.goal) >= value(best, plan.goal) - 1e-12
 
 
-def test_a_pool_keeps_the_best_and_of_equal_ones_the_first():
-    run = run_on(weigh(make_graph("karate"), "modularity"))
-    plan = engine.plan_on(run.finest, 3, as_aim("modularity", 1.0), run)
-    goal = plan.goal
-    some = [engine.scatter(run.finest, 3, plan, run) for _ in range(30)]
-    kept = balanced.select([*some, *some], goal)
-    values = [value(one, goal) for one in kept]
-    assert len(kept) <= balanced.POOL and all(a > b for a, b in pairwise(values))
-    assert values[0] == max(value(one, goal) for one in some)
-    assert all(next(one for one in some if value(one, goal) == value(best, goal)) is best for best in kept)
-
-
 @pytest.mark.parametrize("objective", ["modularity", "normalized_cut"])
 def test_v_cycles_side_by_side_find_what_they_find_one_after_the_other(objective, monkeypatch):
     graph, found = planted_partition(12, 60, 9, 3, rng=2).graph, []
@@ -170,7 +157,8 @@ def test_v_cycles_side_by_side_find_what_they_find_one_after_the_other(objective
 def test_clusters_are_found_whatever_level_the_budget_covers(objective, monkeypatch):
     planted = planted_partition(20, 100, 12, 3, rng=0)
     for budget in (engine.BUDGET, planted.graph.n_entries, 0):
-        monkeypatch.setattr(engine, "BUDGET", budget)
+        for module in (engine, v_cycle):
+            monkeypatch.setattr(module, "BUDGET", budget)
         labels = multilevel_labels(planted.graph, 20, objective=objective, rng=0)
         assert adjusted_rand_index(labels, planted.labels) > 0.99
 

@@ -1,5 +1,7 @@
 """What each step promises by itself: a later step would mend what an earlier one breaks, and hide it."""
 
+from dataclasses import replace
+
 import networkx as nx
 import numpy as np
 import pytest
@@ -9,10 +11,10 @@ from graphclust.compiled.graphs.balance import balance_into
 from graphclust.compiled.graphs.bounds import limits_of
 from graphclust.compiled.graphs.levels import Goal
 from graphclust.compiled.graphs.objective import PLAIN, Objective
-from graphclust.engine import engine
-from graphclust.engine.balanced import best_of
+from graphclust.engine import v_cycle
 from graphclust.engine.connectivity import connect_once
 from graphclust.engine.levels import Run, room_for, run_on, value, with_sums
+from graphclust.engine.settling import best_of
 from graphclust.generators.planted_graphs import planted_partition
 from graphclust.io.graph_input import as_graph
 from graphclust.objective.objective import weigh
@@ -83,17 +85,18 @@ def test_of_several_partitions_one_within_the_bound_is_taken_before_one_of_less_
     assert value(uneven, goal) > value(crossed, goal) and value(whole, goal) > value(halves, goal)
     for pool, best in (([uneven, crossed], crossed), ([whole, crossed, uneven, halves], halves), ([uneven], uneven)):
         for order in (pool, pool[::-1]):
-            assert best_of(run.finest, order, goal) is best
-    assert best_of(run.finest, [crossed, uneven], goal, counts=[2, 1]) is uneven
+            assert best_of(run.finest, order, goal, run) is best
+    unequal = replace(run, shares=np.array([2.0, 1.0]))
+    assert best_of(run.finest, [crossed, uneven], goal, unequal) is uneven
 
 
 @pytest.mark.slow
 def test_a_large_graph_is_coarsened_to_regions_within_the_upper_bound(monkeypatch):
-    monkeypatch.setattr(engine, "BUDGET", 1000)
+    monkeypatch.setattr(v_cycle, "BUDGET", 1000)
     run = sized(planted_partition(20, 30, 20, 1, rng=0).graph)
     pull = 0.05
     for most, fits in ((7.0, True), (np.inf, False)):
-        steps = engine.coarsen(run.finest, pull, run, most)
+        steps = v_cycle.coarsen(run.finest, pull, Goal(LINKS, 0, 0.0, most), run)
         heaviest = max(float(step.coarse.terms.size.max()) for step in steps)
         assert (heaviest <= 7.0) == fits
 

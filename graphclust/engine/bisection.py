@@ -1,0 +1,142 @@
+"""k equal parts from nothing: down to a level of few nodes, and back with more and more parts.
+
+Local moving joins nodes to regions of a few nodes, whose sizes are bounded; remaining singletons with the same neighbor
+share a region. So levels shrink even if most nodes are leaves of hubs. The coarsest level is cut in two, and a finer
+level doubles the parts as soon as it has nodes enough for them. Parts are bisected by a V-cycle of their own: they are
+coarsened, grown into halves several times, of which the best are taken, and refined on the way back.
+
+Source: bisection on every level, Gottesbüren et al. 2021, "Deep multilevel graph partitioning" (KaMinPar).
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from graphclust.compiled.graphs.bisection import grow_halves
+from graphclust.compiled.graphs.levels import Goal, Level, Partition
+from graphclust.compiled.graphs.two_hop import join_singletons
+from graphclust.compiled.graphs.v_cycle import rows_within
+from graphclust.engine.contraction import Contraction, coarsest, contractions
+from graphclust.engine.levels import Run, pull_of_level, with_sums
+from graphclust.engine.local_moving import find_regions
+from graphclust.engine.settling import settle_parts
+
+HEAVIEST = 0.15  # of an average cluster: no region is larger, so that clusters can be balanced ...
+GROWTH = 8.0  # ... but coarse levels, which have fewer clusters, allow so many nodes of average size
+JOINED = 4.0  # nodes of average size in a region of singletons
+HARDLY_SHRINKS = 0.5  # of the nodes: singletons are joined if regions leave more
+MOST_LEFT = 0.95  # of the nodes: a contraction that leaves more is not made
+NODES_PER_PART = 400  # that a level needs before a part of it is bisected ...
+COARSEST = 20  # ... and to how many nodes the part is coarsened for that
+TRIES = 8  # bisections of each part, of which the best is taken
+
+
+class Parts(NamedTuple):
+    """A partition on its way to k clusters; how many clusters each part will be bisected into, and their shares."""
+
+    found: Partition
+    counts: np.ndarray
+    shares: np.ndarray
+
+    def settle(self, level: Level, goal: Goal, run: Run, relaxed: bool, in_rounds: bool = True) -> Parts:
+        """The parts settled, as `settle_parts` does it."""
+        return self._replace(found=settle_parts(level, self.found, self.shares, goal, run, relaxed, in_rounds))
+
+    def halves(self, found: Partition, shares: np.ndarray) -> Parts:
+        """The parts after every one of more than one cluster was cut in two; shares : of all k clusters."""
+        second = self.counts // 2
+        counts = np.stack([self.counts - second, second], 1).ravel()
+        counts = counts[counts > 0]
+        return Parts(found, counts, np.add.reduceat(shares, np.cumsum(counts) - counts))
+
+
+def new_parts(level: Level, goal: Goal, run: Run) -> Partition:
+    """k parts from nothing."""
+    shares = np.ones(goal.k) if run.shares is None else run.shares
+    steps = small_regions(level, None, 2 * NODES_PER_PART, goal.k, GROWTH, run)
+    here = coarsest(level, steps)
+    whole = with_sums(here, np.zeros(len(here.terms.mass), np.int32), 1, run)
+    parts = Parts(whole, np.array([goal.k]), np.array([shares.sum()]))
+    for depth in range(len(steps), -1, -1):
+        relaxed = depth > 0
+        if depth < len(steps):
+            here, parts = steps[depth].fine, parts._replace(found=steps[depth].project(parts.found))
+        affordable = len(here.terms.mass) // NODES_PER_PART if relaxed else np.inf  # parts
+        while parts.counts.max() > 1 and 2 * len(parts.counts) <= affordable:
+            parts = _bisect(here, parts.settle(here, goal, run, relaxed), shares, goal, run, relaxed)
+        parts = parts.settle(here, goal, run, relaxed)
+    return parts.found
+
+
+def small_regions(
+    level: Level, within: np.ndarray | None, least: int, k: int, growth: float, run: Run
+) -> list[Contraction]:
+    """Contractions to regions of a few nodes inside parts, until `least` nodes are left or levels hardly shrink.
+
+    growth : of nodes of average size, which a region may hold at least; k : parts that the level is to have.
+    """
+    total = float(level.terms.size.sum())
+
+    def regions_of(level: Level, within: np.ndarray | None) -> Partition | None:
+        """Regions of one level inside parts; None if levels end."""
+        n = len(level.terms.mass)
+        if n <= least:
+            return None
+        inner, mean = level if within is None else rows_within(level, within), total / n
+        most = max(HEAVIEST * total / k, growth * mean)
+        regions = find_regions(inner, pull_of_level(level), run, most)
+        if len(regions.sums.size) > HARDLY_SHRINKS * n:
+            labels, parts = regions.labels.copy(), np.zeros(n, np.int32) if within is None else within
+            n_regions = join_singletons(inner.rows, level.terms.size, parts, labels, min(most, JOINED * mean))
+            regions = with_sums(level, labels, n_regions, run)
+        return regions if len(regions.sums.size) <= MOST_LEFT * n else None
+
+    return contractions(level, regions_of, run, within)
+
+
+def _bisect(level: Level, parts: Parts, shares: np.ndarray, goal: Goal, run: Run, relaxed: bool) -> Parts:
+    """Every part of more than one cluster in two halves, by a V-cycle inside all parts at once."""
+    found, inner = parts.found, rows_within(level, parts.found.labels)
+    n_halves = 2 * len(parts.counts)
+    steps = small_regions(inner, found.labels, COARSEST * n_halves, n_halves, GROWTH, run)
+    for step in steps:
+        found = step.restrict(found)
+    halves = _grow(coarsest(inner, steps), parts._replace(found=found), shares, goal, run, relaxed or bool(steps))
+    for depth in range(len(steps) - 1, -1, -1):
+        halves = halves._replace(found=steps[depth].project(halves.found))
+        halves = halves.settle(steps[depth].fine, goal, run, relaxed or depth > 0)
+    return halves._replace(found=with_sums(level, halves.found.labels, len(halves.counts), run))
+
+
+def _grow(inner: Level, parts: Parts, shares: np.ndarray, goal: Goal, run: Run, relaxed: bool) -> Parts:
+    """Every part of more than one cluster in two halves: of several tries the one that cuts least, part by part.
+
+    inner : without edges between parts.
+    """
+    found, counts = parts.found, parts.counts
+    halves = parts.halves(found, shares)
+    is_cut = counts > 1
+    first = np.cumsum(1 + is_cut) - 1 - is_cut  # the number of the first half of each part
+    load = np.bincount(found.labels, inner.terms.size, minlength=len(counts))
+    target = np.where(is_cut, load * halves.shares[first + is_cut] / parts.shares, 0.0)
+    number = np.stack([first, first + is_cut], 1).ravel().astype(np.int32)
+    best, least = found.labels, np.full(len(counts), np.inf)
+    for i in range(TRIES):  # every other one without rounds of moves, which on few nodes all come to the same
+        grown = grow_halves(inner.rows, inner.terms.size, found.labels, target, run.rng.permutation(len(found.labels)))
+        made = halves._replace(found=with_sums(inner, number[grown], len(halves.counts), run))
+        labels = made.settle(inner, goal, run, relaxed, i % 2 == 0).found.labels
+        cut = _cut_inside(inner, found.labels, labels, len(counts))
+        best = np.where((cut < least)[found.labels], labels, best)
+        least = np.minimum(cut, least)
+    return halves._replace(found=with_sums(inner, best, len(halves.counts), run))
+
+
+def _cut_inside(level: Level, parts: np.ndarray, labels: np.ndarray, k: int) -> np.ndarray:
+    """Twice the weight of the edges between two labels inside each part."""
+    rows = level.rows
+    source = np.repeat(np.arange(len(parts)), np.diff(rows.indptr))
+    is_cut = labels[source] != labels[rows.indices[: len(source)]]
+    weights = is_cut * rows.weights[: len(source)] if len(rows.weights) else is_cut
+    return np.bincount(parts[source], weights, minlength=k)
