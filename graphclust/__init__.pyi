@@ -50,12 +50,12 @@ from graphclust.interop.single_cell import cluster_anndata as cluster_anndata
 from graphclust.io.formats.communities import Communities as Communities
 from graphclust.io.formats.toy_graphs import classic_graph as classic_graph
 from graphclust.io.graph_input import as_graph as as_graph
-from graphclust.io.load import LoadInfo as LoadInfo
 from graphclust.io.load import load_graph as load_graph
+from graphclust.io.read_file import LoadInfo as LoadInfo
 from graphclust.io.save import save_graph as save_graph
 from graphclust.io.store.convert import convert_to_store as convert_to_store
+from graphclust.io.store.save_store import save_store as save_store
 from graphclust.io.store.store import open_store as open_store
-from graphclust.io.store.store import save_store as save_store
 from graphclust.io.tables import graph_from_table as graph_from_table
 from graphclust.objective.agreement import adjusted_mutual_information as adjusted_mutual_information
 from graphclust.objective.agreement import adjusted_rand_index as adjusted_rand_index

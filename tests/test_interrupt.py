@@ -13,7 +13,7 @@ LONG_WORK = {
     "generator": ("", "graphclust.stochastic_block_model([1000] * 8000, 0.5, 0.0, rng=1)"),
     "sampling": (
         "graph = graphclust.planted_partition(200, 1000, 8, 1, rng=1).graph",
-        "graphclust.coreset_sc(graph, 5000, method='paper', coreset_size=20_000, sampling='naive', rng=1)",
+        "graphclust.coreset_sc(graph, 5000, method='paper', rng=1, coreset=graphclust.Coreset(size=20_000, sampling='naive'))",
     ),
     "power method": (
         "graph = graphclust.planted_partition(200, 1000, 8, 1, rng=1).graph",

@@ -18,7 +18,7 @@ from graphclust.io.atomic_write import whole_file
 from graphclust.io.edges import EdgeCounts
 from graphclust.io.formats.array_files import open_archive, parse_json
 from graphclust.io.formats.communities import Communities
-from graphclust.io.load import LoadInfo
+from graphclust.io.read_file import LoadInfo
 
 VERSION = 1  # of the readers and of the form: a higher number invalidates every stored graph
 

@@ -31,7 +31,7 @@ from graphclust.graph.container import Graph
 from graphclust.graph.matrices import warn_of
 from graphclust.io.container_limits import available_bytes
 from graphclust.io.formats.communities import Communities
-from graphclust.io.load import LoadInfo, load_graph
+from graphclust.io.read_file import LoadInfo, load_file
 from graphclust.progress import Progress, ProgressLike, as_progress
 
 __all__ = ["DatasetInfo"]
@@ -172,10 +172,9 @@ def fetch_graph(
 
         def read() -> tuple[Graph, LoadInfo]:
             check_matrix(file, entry)
-            return load_graph(
-                file, format=format, symmetrize=request.symmetrize, weights=request.weights,
-                bipartite=request.bipartite, memory_limit=request.memory_limit, return_info=True, progress=progress,
-            )  # fmt: skip
+            return load_file(
+                file, format, request.symmetrize, request.weights, request.bipartite, request.memory_limit, progress
+            )
 
         graph, info = parse(file, read)
         keep_graph(converted, graph, info)

@@ -17,7 +17,7 @@ from graphclust.datasets.resolve import DatasetInfo, FetchOptions, Request, fetc
 from graphclust.datasets.snap_files import GRAPHS
 from graphclust.graph.container import Graph
 from graphclust.io.formats.communities import Communities, communities_of_ids
-from graphclust.io.load import LoadInfo
+from graphclust.io.read_file import LoadInfo
 from graphclust.progress import Progress, ProgressLike, as_progress
 
 __all__ = ["fetch_snap"]

@@ -10,7 +10,7 @@ from graphclust.checks import as_choice
 from graphclust.datasets.catalog import SUITESPARSE, CatalogEntry, entry_named
 from graphclust.datasets.resolve import COMMUNITIES, DatasetInfo, MatrixOptions, Request, fetch_graph, hand_over
 from graphclust.graph.container import Graph
-from graphclust.io.load import LoadInfo
+from graphclust.io.read_file import LoadInfo
 from graphclust.progress import ProgressLike
 
 __all__ = ["fetch_suitesparse"]

@@ -9,7 +9,7 @@ from graphclust.errors import amount
 from graphclust.graph.container import Graph, GraphLike
 from graphclust.io.edges import bytes_to_load
 from graphclust.io.graph_input import as_graph
-from graphclust.io.load import LoadInfo
+from graphclust.io.read_file import LoadInfo
 
 __all__ = ["graph_facts"]
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 if TYPE_CHECKING:
     from graphclust.graph.container import Graph
-    from graphclust.io.load import LoadInfo
+    from graphclust.io.read_file import LoadInfo
     from graphclust.progress import Progress
 
 WRONG_USE = 2  # the exit code
@@ -162,7 +162,8 @@ def load_input(
     from graphclust.faces.cli.standard_input import as_file, input_name
     from graphclust.io.columns import Columns
     from graphclust.io.formats import toy_graphs
-    from graphclust.io.load import load_graph, refuse_columns_of
+    from graphclust.io.load import load_graph
+    from graphclust.io.read_file import refuse_columns_of
     from graphclust.io.recognition import holds_values_of_matrix
 
     if not os.path.exists(options.file) and options.file in toy_graphs.NAMES:

@@ -27,7 +27,7 @@ from graphclust.faces.cli.terminal import show, show_data
 if TYPE_CHECKING:
     import numpy as np
 
-    from graphclust.io.load import LoadInfo
+    from graphclust.io.read_file import LoadInfo
     from graphclust.progress import Progress
     from graphclust.results.clustering import Clustering
 
