@@ -12,8 +12,9 @@ import pytest
 LONG_WORK = {
     "generator": ("", "graphclust.stochastic_block_model([1000] * 8000, 0.5, 0.0, rng=1)"),
     "sampling": (
-        "graph = graphclust.planted_partition(200, 1000, 8, 1, rng=1).graph",
-        "graphclust.coreset_sc(graph, 5000, method='paper', rng=1, coreset=graphclust.Coreset(size=20_000, sampling='naive'))",
+        "graph = graphclust.planted_partition(200, 1000, 8, 1, rng=1).graph\n"
+        "coreset = graphclust.Coreset(size=20_000, sampling='naive')",
+        "graphclust.coreset_sc(graph, 5000, method='paper', coreset=coreset, rng=1)",
     ),
     "power method": (
         "graph = graphclust.planted_partition(200, 1000, 8, 1, rng=1).graph",
