@@ -140,8 +140,9 @@ def _either_argument(name: str, value: Any, other_name: str, other: Any) -> Any:
 
 
 def _with_own_arguments(message: str) -> str:
-    """The message with `weight` by the names that it has here; what is in a call of `as_graph` stays."""
+    """The message with `weight` by the names that it has here; what else is in a call of `as_graph` stays."""
     words = {"weight=None": "is_weighted=False", "weight=": "weight_attribute=", "weight is": "weight_attribute is"}
+    words["as_graph(G, weight=None)"] = words["weight=None"]
     named = r"as_graph\([^)]*\)|\bweight=None|\bweight=|^weight is"
     return re.sub(named, lambda found: words.get(found[0], found[0]), message)
 

@@ -124,7 +124,7 @@ def test_starting_communities_are_all_numbers_or_all_names(one):
     [
         (nx.path_graph(3), "w", "attribute 'w'.*; is_weighted=False makes"),
         (nx.to_scipy_sparse_array(nx.path_graph(3)), "w", "^weight_attribute='w' names .* pass is_weighted=False"),
-        (nx.Graph([(0, 1, {"weight": -1.0})]), "weight", "or pass is_weighted=False to count each edge 1"),
+        (nx.Graph([(0, 1, {"weight": -1.0})]), "weight", "or pass is_weighted=False if the pattern alone counts"),
         (nx.path_graph(3), ["w"], "^weight_attribute is a list"),
     ],
 )
