@@ -34,7 +34,8 @@ import graphclust  # noqa: E402
 PATIENCE = 120.0  # seconds of one try
 SPARE = {"mib": 96.0, "descriptors": 2, "threads": 1}
 WARMING = 0.4  # of the tries are left for what grows once: loops, packages, buffers of the allocator
-WARM = 1_000  # tries, after which memory does not grow any more
+LOOK = 5  # tries from one look at what the process holds to the next, which takes as long as a try
+WARM = 200  # looks, after which memory does not grow any more
 
 
 class Health(NamedTuple):
@@ -120,18 +121,20 @@ def main() -> int:
             if fault:
                 n_faults += 1
                 print(f"FAULT --only {name} --seed {arguments.seed} --number {number}\n{fault}", flush=True)
-            seen.append(Health.now())
+            if sum(outcomes.values()) % LOOK == 0:
+                seen.append(Health.now())
             if arguments.number is not None:
                 break
             number += len(names) if arguments.only else 1
     for outcome, count in sorted(outcomes.items()):
         print(f"{count:7d}  {outcome}")
-    for fault in growth(seen) if len(seen) > 20 else []:
+    seen = seen or [Health.now()]
+    for fault in growth(seen) if len(seen) > 5 else []:
         n_faults += 1
         print(f"FAULT {fault}")
     first, last = seen[int(WARMING * len(seen))], seen[-1]
     print(
-        f"{len(seen)} tries in {time.monotonic() - start:.0f} s, seed {arguments.seed}: {n_faults} faults; "
+        f"{sum(outcomes.values())} tries in {time.monotonic() - start:.0f} s, seed {arguments.seed}: {n_faults} faults; "
         f"{first.mib:.0f} -> {last.mib:.0f} MiB, {first.descriptors} -> {last.descriptors} descriptors, "
         f"{first.threads} -> {last.threads} threads"
     )
