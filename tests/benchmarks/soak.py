@@ -121,7 +121,7 @@ def main() -> int:
             if fault:
                 n_faults += 1
                 print(f"FAULT --only {name} --seed {arguments.seed} --number {number}\n{fault}", flush=True)
-            if sum(outcomes.values()) % LOOK == 0:
+            if outcomes.total() % LOOK == 0:
                 seen.append(Health.now())
             if arguments.number is not None:
                 break
@@ -134,7 +134,7 @@ def main() -> int:
         print(f"FAULT {fault}")
     first, last = seen[int(WARMING * len(seen))], seen[-1]
     print(
-        f"{sum(outcomes.values())} tries in {time.monotonic() - start:.0f} s, seed {arguments.seed}: {n_faults} faults; "
+        f"{outcomes.total()} tries in {time.monotonic() - start:.0f} s, seed {arguments.seed}: {n_faults} faults; "
         f"{first.mib:.0f} -> {last.mib:.0f} MiB, {first.descriptors} -> {last.descriptors} descriptors, "
         f"{first.threads} -> {last.threads} threads"
     )

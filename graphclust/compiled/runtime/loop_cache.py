@@ -1,9 +1,9 @@
 """The cache of compiled loops: one file for each loop and each types of its arguments.
 
 Files lie in root/fingerprint/folder of the source/. The fingerprint is a digest of all sources, of the versions of
-Python and the compiler, and of its settings: numba's own cache looks at the file of a loop, but not at those of the
-loops that it calls. A file begins with a checksum: one that was cut short or changed is not used, and its loop is
-compiled again.
+Python (3.12, not 3.12.1) and the compiler, and of its settings: numba's own cache looks at the file of a loop, but not
+at those of the loops that it calls. A file begins with a checksum: one that was cut short or changed is not used, and
+its loop is compiled again.
 
 Loops are kept in NUMBA_CACHE_DIR, else in the user's folder for caches, else in a private folder for temporary files,
 which is made when the first loop is kept. They are also read, and never written, in the folder that GRAPHCLUST_LOOPS
@@ -44,7 +44,7 @@ def fingerprint() -> str:
     digest = hashlib.blake2b(digest_size=8)
     for name, content in _sources(files("graphclust.compiled")):
         digest.update(f"{name} {len(content)} ".encode() + content)
-    facts = [sys.implementation.cache_tag, sys.version_info[:3], *map(_version, COMPILERS)]
+    facts = [sys.implementation.cache_tag, getattr(sys, "abiflags", ""), *map(_version, COMPILERS)]
     facts += [(name, os.environ.get(f"NUMBA_{name}")) for name in SETTINGS]
     digest.update(repr(facts).encode())
     return digest.hexdigest()
