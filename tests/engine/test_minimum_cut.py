@@ -88,6 +88,11 @@ def test_the_weight_is_the_least_of_all_cuts():
         assert minimum_cuts(as_graph(graph), np.zeros(len(graph), np.int64), 1, True)[0] == pytest.approx(expected)
 
 
+def test_loops_are_in_no_cut():
+    graph = as_graph(nx.Graph([(0, 0), (0, 1), (1, 1)]))
+    assert minimum_cuts(graph, np.zeros(2, np.int64), 1, False).tolist() == [1.0]
+
+
 def test_every_cluster_has_its_own_on_any_number_of_threads():
     graph = nx.disjoint_union_all([nx.complete_graph(6), nx.cycle_graph(5), nx.path_graph(4), nx.empty_graph(1)])
     graph.add_edges_from([(0, 6), (1, 7), (15, 0), (2, 11)])

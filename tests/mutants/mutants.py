@@ -28,6 +28,7 @@ from typing import NamedTuple
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 TABLES = (
     "coreset", "datasets", "files", "graphs", "interop", "kernels", "partition", "paths", "points", "scale", "spectral",
+    "well_connected",
 )  # fmt: skip
 LEAST_CAUGHT = 0.95
 SECONDS = 150  # a mutant may well turn a loop into an endless one

@@ -112,6 +112,16 @@ def test_tails_of_a_clique_are_left_out_or_alone():
     assert well_connected(lollipop, [0] * 15).labels.tolist() == [0] * 12 + [1] * 3  # a path of three nodes meets log10
 
 
+def test_what_was_in_no_cluster_and_what_is_too_small_is_left_out():
+    cliques = nx.disjoint_union(nx.complete_graph(5), nx.complete_graph(4))
+    partly = [0] * 4 + [-1] + [1] * 2 + [-1] * 2
+    assert well_connected(cliques, partly).labels.tolist() == partly
+    for least, expected in ((4, [0] * 5 + [1] * 4), (5, [0] * 5 + [-1] * 4)):
+        assert well_connected(cliques, [0] * 5 + [1] * 4, min_size=least).labels.tolist() == expected
+    alone = well_connected(cliques, [0] * 5 + [1] * 4, connectivity=99, leftover="alone")
+    assert alone.labels.tolist() == [*range(9)]
+
+
 def test_many_pendant_cliques_fall_off_in_one_round(monkeypatch):
     from graphclust.engine import well_connected as engine
 
