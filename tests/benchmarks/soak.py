@@ -32,7 +32,7 @@ import conftest  # noqa: E402, F401 - where compiled loops are kept, and that al
 import graphclust  # noqa: E402
 
 PATIENCE = 120.0  # seconds of one try
-SPARE = {"mib": 96.0, "descriptors": 2, "threads": 1}
+SPARE = {"mib": 96.0, "descriptors": 4, "threads": os.cpu_count() or 1}  # begun late, and then kept
 WARMING = 0.4  # of the tries are left for what grows once: loops, packages, buffers of the allocator
 LOOK = 5  # tries from one look at what the process holds to the next, which takes as long as a try
 WARM = 200  # looks, after which memory does not grow any more
