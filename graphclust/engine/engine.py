@@ -153,32 +153,34 @@ def search_at(
 ) -> tuple[Partition, bool]:
     """The best partition for a plan that the effort finds, from contractions to some dozen regions per cluster.
 
-    dendrogram : of these regions. Also returned: whether the clusters are clear, so that regions merged into k clusters
-    are all that is needed.
+    steps : used up, as `take_back` says. dendrogram : of these regions. Also returned: whether the clusters are clear,
+    so that regions merged into k clusters are all that is needed.
     """
     is_matched = aim.resolution == "auto" and not aim.is_ratio
     cycles = effort.matched if is_matched else effort.asked
     budget = BUDGET if is_matched else BUDGET // 4  # with all of it cuts are .2 % smaller in 1.2 times the time
     n_shared = sum(n_entries(step.fine) * FIRST > budget for step in steps)
     n_shared = max(n_shared, min(int(n_entries(level) > cycles.most), len(steps)))
-    top = coarsest(level, steps[:n_shared])
+    shared, below = steps[:n_shared], steps[n_shared:]
+    steps.clear()
+    top = coarsest(level, shared)
     most = UNCLEAR if cycles.first and is_matched else 1.0
-    merged = merge_regions(top, steps[n_shared:], dendrogram, plan, most, run)
+    merged = merge_regions(top, below, dendrogram, plan, most, run)
     is_clear = merged is not None and is_matched
     n_first = 0 if is_clear else min(cycles.first, len(plan.pulls))
     tries = [partial(first_v_cycle, top, plan, turn) for turn in range(n_first)]
     pool = [] if merged is None else [merged]
-    found, share = search(level, steps[:n_shared], pool, tries, plan, cycles, effort.descent, run)
+    found, share = search(level, shared, pool, tries, plan, cycles, effort.descent, run)
     return found, is_clear and share <= UNCLEAR
 
 
 def search(
-    level: Level, steps: Sequence[Contraction], pool: list[Partition], tries: Sequence[Callable[[Run], Partition]],
+    level: Level, steps: list[Contraction], pool: list[Partition], tries: Sequence[Callable[[Run], Partition]],
     plan: Plan, cycles: Cycles, descent: float, run: Run,
 ) -> tuple[Partition, float]:  # fmt: skip
     """The best partition of a level that is found from some of its coarsest level, and from tries to make others.
 
-    Also returned: the share of mass that `take_back` tells.
+    steps : used up, as `take_back` says. Also returned: the share of mass that `take_back` tells.
     """
     goal, top, ahead = plan.goal, coarsest(level, steps), 2 - len(pool)
     if not (pool and run.progress.out_of_time()):
@@ -213,7 +215,7 @@ def is_as_good(one: Partition, other: Partition, goal: Goal) -> bool:
 
 
 def merge_regions(
-    level: Level, steps: Sequence[Contraction], dendrogram: Dendrogram, plan: Plan, most: float, run: Run
+    level: Level, steps: list[Contraction], dendrogram: Dendrogram, plan: Plan, most: float, run: Run
 ) -> Partition | None:
     """A partition of a level, merged into k clusters of the regions that contractions of it end with.
 
@@ -228,19 +230,19 @@ def merge_regions(
     return found if share <= most else None
 
 
-def take_back(
-    steps: Sequence[Contraction], found: Partition, goal: Goal, most: float, run: Run
-) -> tuple[Partition, float]:
+def take_back(steps: list[Contraction], found: Partition, goal: Goal, most: float, run: Run) -> tuple[Partition, float]:
     """The partition of the last contraction, refined on every level on the way back.
+
+    steps : emptied on the way; so what later V-cycles take is not taken beside the levels that are done with.
 
     Also returned: the largest share of the mass that moves on one of these levels. If it exceeds `most` the way ends.
     """
     share = 0.0
-    for step in reversed(steps):
+    while steps and share <= most:
+        step = steps.pop()
         before, found = found, uncoarsen(step, found, goal, run)
         share = max(share, share_that_differs(step.fine, found.labels, before.labels[step.regions.labels]))
-        if share > most:
-            break
+    steps.clear()
     return found, share
 
 

@@ -26,15 +26,18 @@ __all__ = ["estimate_memory"]
 # on their way into the tree 8, components and labels 8 each, four masks. Afterwards, while the coreset is linked or
 # nodes move, fewer.
 TO_SAMPLE, AFTERWARDS = 76, 60
-# Bytes a node and an entry of the levels of a graph with clusters, and more of a node the fewer links it has: levels of
-# sparse graphs shrink less. Fitted to 12 calls on planted partitions of 30,000 to a million nodes, within 1.6 of each;
-# random graphs, which have no clusters, take up to five times as much.
-OF_LEVELS, OF_SPARSE_LEVELS, LEVEL_ENTRY = 100, 1700, 6
-# A graph put in another order: hashes, places, degrees and loops of a node; copies of an entry, or one with a weight.
-TO_ORDER, ORDERED, ORDERED_WITH_WEIGHTS = 40, 7, 36
+# Bytes of a node while nodes move: its label, three sums of its cluster, whether it waits, that it moved, the stack of
+# empty clusters, the link to each cluster and the clusters met, its place and its entries in a round.
+MOVING = 4 + 24 + 1 + 4 + 4 + 8 + 4 + 4 + 8
+# Links on the levels of a graph that has clusters. The first coarse level has as many as the graph at most. The next
+# has some 7.5 for each node of the graph, measured on planted partitions, and is held twice while it is made. A V-cycle
+# over the whole graph begins with rows of as many, which lead to no other cluster.
+LINKS_BELOW, LINKS_WITHIN = 15, 8
+# A graph put in another order: the order, starts of rows, degrees and loops of a node; an entry, or one with a weight.
+TO_ORDER, ORDERED, ORDERED_WITH_WEIGHTS = 32, 4, 12
 LINK, COPIES = 12, 2  # an entry of a weighted graph, and how many of a coarser graph there are at a time
 ROWS = 2  # copies of the coreset's rows: by coreset node, and by neighbor
-OBJECTS = 1 << 17  # bytes of Python's objects and of arrays that do not grow with the graph
+OBJECTS = 6 << 20  # bytes of Python's objects, of threads, and of arrays that do not grow with the graph
 AT_HAND = 1 << 24  # bytes that any process gets; to ask what there is takes longer than clustering a small graph
 TABLE_ENTRY = 8 * LANES + 28  # of a table of clusters, and what becomes of it
 SAMPLED_ENTRY, DIMENSION = 40, 40
@@ -53,7 +56,7 @@ def estimate_memory(
 
     The graph itself has 4 bytes an entry, 12 with weights, and 24 a node; from a store it takes none. What the levels
     of "multilevel" take depends on the clusters: the estimate is that of graphs which have some, and a random graph
-    without any takes two to four times as much.
+    without any takes up to twice as much.
 
     Raises what `as_graph` does, and ParameterError for k or a number of nodes below 1, and for one of entries below 0.
 
@@ -90,8 +93,8 @@ def bytes_for_graph(graph: Graph, k: int, method: str, coreset_size: int | None)
 
 def _bytes_of_levels(n_nodes: int, n_entries: int, weighted: bool) -> int:
     """Bytes of the multilevel method."""
-    sparse_levels = OF_SPARSE_LEVELS * n_nodes * n_nodes // max(n_entries, n_nodes)
-    levels = OF_LEVELS * n_nodes + sparse_levels + LEVEL_ENTRY * n_entries
+    links_a_node = LINKS_BELOW + (LINKS_WITHIN if n_entries <= BUDGET else 0)
+    levels = MOVING * n_nodes + LINK * (n_entries + links_a_node * n_nodes)
     return _bytes_to_order(n_nodes, n_entries, weighted) + levels + OBJECTS
 
 
@@ -131,7 +134,7 @@ def _bytes_of_coreset(
     else:
         quotient = SAMPLED_ENTRY * SAMPLED
     work = max(TO_SAMPLE * n_nodes, AFTERWARDS * n_nodes + max(links, quotient))
-    return _bytes_to_order(n_nodes, n_entries, weighted) + work
+    return _bytes_to_order(n_nodes, n_entries, weighted) + work + OBJECTS
 
 
 def check_memory(

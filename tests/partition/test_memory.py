@@ -12,9 +12,10 @@ import pytest
 import graphclust
 from graphclust import ParameterError, ResourceLimitError, coreset_sc, estimate_memory, planted_partition
 
-# Prints for each call the most memory that it took beyond what was there before, and the estimate.
+# Prints for each call, the first of its process, the most memory that it took beyond what was there before, and the
+# estimate.
 MEASURED = """
-import ctypes, gc, json, sys, warnings
+import ctypes, gc, json, os, sys, warnings
 import graphclust as g
 warnings.simplefilter("ignore")
 
@@ -27,11 +28,15 @@ CALLS = {
     "multilevel": lambda G: g.coreset_sc(G, K, method="multilevel", rng=0),
     "two-step": lambda G: g.coreset_sc(G, K, method="two-step", rng=0),
     "communities": lambda G: g.communities(G, rng=0), "hierarchy": lambda G: g.hierarchy(G, rng=0),
-    "bounds": lambda G: g.communities(G, max_size=2000, rng=0),
+    "bounds": lambda G: g.communities(G, max_size=2000, rng=0), "path": lambda G: g.cluster_path(G, [K], rng=0),
 }
 small = g.planted_partition(60, 100, 8, 2, rng=0).graph
+for call in CALLS.values():
+    call(small)
 for name, n, degree in json.loads(sys.argv[1]):
-    CALLS[name](small)
+    if process := os.fork():
+        assert os.waitpid(process, 0)[1] == 0
+        continue
     G = g.planted_partition(n // 1000, 1000, 0.8 * degree, 0.2 * degree, rng=0).graph
     gc.collect(), ctypes.CDLL("libc.so.6").malloc_trim(0)
     with open("/proc/self/clear_refs", "w") as file:
@@ -40,17 +45,18 @@ for name, n, degree in json.loads(sys.argv[1]):
     CALLS[name](G)
     taken = (kilobytes("VmHWM") - before) * 1024
     method = name if name in ("multilevel", "two-step") else "multilevel"
-    print(json.dumps([name, n, degree, taken, g.estimate_memory(G, K, method=method)]))
+    print(json.dumps([name, n, degree, taken, g.estimate_memory(G, K, method=method)]), flush=True)
+    os._exit(0)
 """
 SIZES = [
     ("multilevel", 30_000, 100), ("multilevel", 600_000, 6), ("multilevel", 100_000, 6), ("two-step", 600_000, 6),
     ("two-step", 600_000, 10), ("two-step", 30_000, 100), ("communities", 200_000, 10), ("communities", 1_000_000, 6),
     ("communities", 600_000, 6), ("hierarchy", 30_000, 100), ("hierarchy", 600_000, 6), ("bounds", 200_000, 10),
+    ("path", 200_000, 10), ("multilevel", 300_000, 10), ("multilevel", 100_000, 30),
 ]  # fmt: skip
 
 
 @pytest.mark.slow
-@pytest.mark.xfail(strict=False, reason="within 1.6 of 12 calls, not 1.4")
 @pytest.mark.skipif(sys.platform != "linux", reason="asks Linux for the peak")
 def test_the_estimate_is_near_the_truth():
     environment = os.environ | {"GRAPHCLUST_COMPILE": "always"}
@@ -61,7 +67,7 @@ def test_the_estimate_is_near_the_truth():
     for line in ended.stdout.splitlines():
         *_, taken, estimate = json.loads(line)
         print(line, round(estimate / taken, 2))
-        assert taken / 1.4 < estimate < 1.4 * taken, line
+        assert taken / 1.3 < estimate < 1.3 * taken, line
 
 
 def test_the_largest_graph_of_the_papers_fits_into_8_gigabytes_beside_its_file():
