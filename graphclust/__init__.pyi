@@ -53,8 +53,8 @@ from graphclust.io.graph_input import as_graph as as_graph
 from graphclust.io.load import load_graph as load_graph
 from graphclust.io.read_file import LoadInfo as LoadInfo
 from graphclust.io.save import save_graph as save_graph
+from graphclust.io.save import save_store as save_store
 from graphclust.io.store.convert import convert_to_store as convert_to_store
-from graphclust.io.store.save_store import save_store as save_store
 from graphclust.io.store.store import open_store as open_store
 from graphclust.io.tables import graph_from_table as graph_from_table
 from graphclust.objective.agreement import adjusted_mutual_information as adjusted_mutual_information

@@ -76,7 +76,10 @@ def run_method(
         else:
             coreset = replace(coreset, size=coreset.draws or default_size(n_searched, graph.n_entries, k))
             options = replace(options, coreset=coreset)
-            plan, outcome = by_coreset(graph, searched, k, aim, coreset, is_settled, rng, progress)
+            size_drawn = max(k, min(coreset.draws or 0, n_searched))
+            sampling = Sampling(size_drawn, coreset.oversampling, coreset.sampling)
+            whole = InMemory(graph, searched, k, rng, progress)
+            plan, outcome = partition_by_coreset(whole, aim, sampling, is_final=is_settled)
             if effort == "high":
                 outcome = refine_on_nodes(part_of(graph, searched), searched, aim, plan, outcome, rng, progress)
             if outcome.doubtful and is_settled:
@@ -125,16 +128,6 @@ def by_blocks(
     plan, outcome = partition_by_coreset(whole, aim, sampling)
     outcome = outcome.with_remark(IN_DOUBT) if outcome.doubtful else outcome
     return plan, outcome, replace(coreset, size=size)
-
-
-def by_coreset(
-    graph: Graph, searched: np.ndarray, k: int, aim: Aim, coreset: Coreset, is_final: bool, rng: np.random.Generator,
-    progress: Progress,
-) -> tuple[Plan, Outcome]:  # fmt: skip
-    """The two-step method in memory; is_final : whether a time budget is used to its end if the coreset is in doubt."""
-    size = max(k, min(coreset.draws or 0, int(np.count_nonzero(searched))))
-    sampling = Sampling(size, coreset.oversampling, coreset.sampling)
-    return partition_by_coreset(InMemory(graph, searched, k, rng, progress), aim, sampling, is_final=is_final)
 
 
 def by_engine(

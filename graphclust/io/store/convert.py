@@ -37,8 +37,8 @@ from graphclust.io.formats.whole_files import whole_format
 from graphclust.io.load import load_graph
 from graphclust.io.read_file import ID_TYPE, MISSING, check_format
 from graphclust.io.recognition import FORMATS, recognize
+from graphclust.io.save import save_store
 from graphclust.io.store.partial_stores import LOCK, NOTES, forget, partial_folder
-from graphclust.io.store.save_store import save_store
 from graphclust.io.store.spill_files import GrowingArray, GrowingFile, Notebook, append_parts, read_parts
 from graphclust.io.store.store import is_store, open_store
 from graphclust.io.store.store_files import check_store_target, no_room_named, publish, read_header, seal

@@ -62,8 +62,8 @@ def run(options: argparse.Namespace, progress: "Progress") -> None:
 def _write_store(options: argparse.Namespace, progress: "Progress") -> "Graph":
     """The graph as a store: of a file of any size, or of what has to be loaded first."""
     from graphclust.faces.cli.standard_input import as_file
+    from graphclust.io.save import save_store
     from graphclust.io.store.convert import convert_to_store
-    from graphclust.io.store.save_store import save_store
 
     with as_file(options.file) as path:
         if os.path.isfile(path):
