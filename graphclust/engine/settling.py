@@ -43,7 +43,7 @@ def is_bounded(goal: Goal) -> bool:
 
 def is_cut(goal: Goal) -> bool:
     """Whether the goal is the smallest edge cut, of equal parts."""
-    return goal.objective.kind == PLAIN and goal.objective.pull == 0.0 and goal.most < np.inf
+    return goal.k > 0 and goal.objective.kind == PLAIN and goal.objective.pull == 0.0 and goal.most < np.inf
 
 
 def loads_over_shares(level: Level, found: Partition, goal: Goal, run: Run) -> np.ndarray:

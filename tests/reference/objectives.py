@@ -43,7 +43,8 @@ def constant_potts(A: np.ndarray, members: np.ndarray, resolution: float) -> flo
 
 def erdos_renyi(A: np.ndarray, members: np.ndarray, resolution: float) -> float:
     """The same with g vol(V) / n (n - 1) in the place of g: the mean weight between two different nodes."""
-    return constant_potts(A, members, resolution * A.sum() / (len(A) * (len(A) - 1)))
+    n_pairs = len(A) * (len(A) - 1)  # a single node has no pair, and no chance
+    return constant_potts(A, members, resolution * A.sum() / n_pairs if n_pairs else 0.0)
 
 
 WORTH = {one.__name__: one for one in (normalized_cut, ratio_cut, modularity, constant_potts, erdos_renyi)}
