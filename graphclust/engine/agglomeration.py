@@ -102,4 +102,4 @@ def agglomerate(
     chains, merger = loops.chains_of(level.rows), loops.merger_of(level.terms, goal, gains, pairs)
     while not merge_pairs(ENTRIES_PER_STEP, goal.k, goal.objective, chains, merger):
         run.progress.step(n - int(merger.state[2]), n - goal.k)
-    return loops.partition_of(merger.clusters)
+    return loops.partition_of(merger)

@@ -13,11 +13,11 @@ import numpy.typing as npt
 
 from graphclust.checks import as_names, as_number, as_weights
 from graphclust.compiled.graphs.balance import balance_into
-from graphclust.compiled.graphs.levels import Goal, Level, Partition, Terms
+from graphclust.compiled.graphs.levels import Goal, Level, Partition
 from graphclust.compiled.graphs.objective import ClusterSums
 from graphclust.engine.contraction import contract
 from graphclust.engine.join_small_clusters import Sizes, join_small
-from graphclust.engine.levels import Run, partition_in, read_only_level, room_for, with_sums
+from graphclust.engine.levels import Run, at_nodes, partition_in, read_only_level, room_for, with_sums
 from graphclust.engine.local_moving import refine
 from graphclust.engine.overlay import number_used
 from graphclust.errors import GraphValidationError, GraphWarning, ParameterError, amount, warn_caller
@@ -286,7 +286,7 @@ def meet_minimum(level: Level, found: Partition, goal: Goal, run: Run) -> Partit
     if holds_enough.all() or run.graph is None:
         return _make_room(level, found, goal, run)
     nodes = np.flatnonzero(holds_enough)
-    part = read_only_level(run.graph.subgraph(nodes).rows, Terms(*(values[nodes] for values in level.terms)))
+    part = read_only_level(run.graph.subgraph(nodes).rows, at_nodes(level.terms, nodes))
     own, k = number_used(labels[nodes])
     made = _make_room(part, with_sums(part, own, k, run), goal, replace(run, graph=None, finest=part))
     labels = labels.copy()

@@ -10,7 +10,7 @@ from graphclust.compiled.graphs.bounds import loads_of
 from graphclust.compiled.graphs.levels import Goal, Level, Partition, Terms
 from graphclust.compiled.graphs.objective import ClusterSums, Rows
 from graphclust.engine.contraction import links_of_nodes
-from graphclust.engine.levels import Run, with_sums
+from graphclust.engine.levels import Run, heaviness, mass_by_cluster, with_sums
 from graphclust.engine.local_moving import refine
 from graphclust.engine.overlay import find_connected_parts, split_disconnected
 from graphclust.objective.gains import gain_of_joining
@@ -42,10 +42,11 @@ def connect_once(level: Level, found: Partition, goal: Goal, run: Run) -> Partit
         return found
     of_part = np.empty(n, np.int32)
     of_part[parts] = found.labels
-    order = np.lexsort((np.arange(n), -np.bincount(parts, level.terms.mass, n)))
+    order = np.lexsort((np.arange(n), -np.bincount(parts, heaviness(level), n)))
     home = order[np.unique(of_part[order], return_index=True)[1]]  # the heaviest part of each cluster
     nodes = np.flatnonzero(home[found.labels] != parts)
-    lengths, indices, weights = links_of_nodes(level.rows, parts, n, nodes[np.argsort(parts[nodes], kind="stable")])
+    by_part = nodes[np.argsort(parts[nodes], kind="stable")]
+    lengths, indices, weights = links_of_nodes(level.rows, parts, n, by_part, level.terms.layers)
     run.reads(level, int((level.rows.indptr[nodes + 1] - level.rows.indptr[nodes]).sum()))
     if len(indices) == 0:  # all parts are components of the graph
         return found
@@ -55,7 +56,8 @@ def connect_once(level: Level, found: Partition, goal: Goal, run: Run) -> Partit
     number = number[np.where(is_kept, np.arange(n), home[of_part])]
     kept = with_sums(level, number[parts], int(np.count_nonzero(is_kept)), run)
     rows = Rows(np.concatenate([[0], np.cumsum(lengths[is_kept])]), number[indices], weights)
-    terms = Terms(kept.sums.inside, kept.sums.mass, loads_of(level.terms.size, kept.labels, len(kept.sums.size)))
+    load = loads_of(level.terms.size, kept.labels, len(kept.sums.size))
+    terms = Terms(kept.sums.inside, kept.sums.mass, load, level.terms.layers)
     is_home = np.zeros(len(kept.sums.size), bool)
     is_home[number[home]] = True
     joined = join_parts(Level(rows, terms), is_home, of_part[is_kept], goal)
@@ -96,11 +98,12 @@ def join_homes(level: Level, is_home: np.ndarray, of_node: np.ndarray, goal: Goa
     of_node : the cluster of each node so far, -1 for none; the homes are of different clusters. If nodes have sizes,
     none leaves a cluster that would hold too little without it, nor joins one that would hold too much.
     """
-    rows, (inside_of, mass_of, size) = level
+    rows, (inside_of, mass_of, size, layers) = level
     k, home = goal.k, np.where(is_home, of_node, -1).astype(np.int64)
-    inside, mass = (np.bincount(of_node[is_home], of[is_home], minlength=k) for of in (inside_of, mass_of))
+    inside = np.bincount(of_node[is_home], inside_of[is_home], minlength=k)
+    mass = mass_by_cluster(of_node[is_home], mass_of[is_home], k)
     load = np.zeros(k) if size is None else np.bincount(of_node[of_node >= 0], size[of_node >= 0], minlength=k)
-    waiting = [u for u in np.lexsort((np.arange(len(home)), -mass_of)).tolist() if not is_home[u]]
+    waiting = [u for u in np.lexsort((np.arange(len(home)), -heaviness(level))).tolist() if not is_home[u]]
     while waiting:
         left = []
         for u in waiting:
@@ -116,7 +119,8 @@ def join_homes(level: Level, is_home: np.ndarray, of_node: np.ndarray, goal: Goa
             if len(to) == 0:
                 left.append(u)
                 continue
-            gains = gain_of_joining(goal.objective, link[to], inside_of[u], mass_of[u], inside[to], mass[to])
+            terms = inside_of[u], mass_of[u], inside[to], mass[to].T
+            gains = gain_of_joining(goal.objective, link[to], *terms, layers=layers)
             c = int(to[np.argmax(gains)])
             home[u] = c
             inside[c] += 2.0 * link[c] + inside_of[u]

@@ -81,12 +81,13 @@ def contract(level: Level, regions: Partition, run: Run) -> Contraction:
         made = Rows(np.empty(k + 1, np.int64), np.empty(most, np.int32), np.empty(most))
         size = loops.contract_into(level, regions, made)
         made = Rows(made.indptr, made.indices[:size].copy(), made.weights[:size].copy())
-    elif n_entries(level) >= in_order.STREAMED and run.graph is not None:
+    elif n_entries(level) >= in_order.STREAMED and run.graph is not None and not level.terms.layers:
         made = in_order.links_in_order(level.rows, regions.labels, k, run.graph.degrees)
     else:
-        made = links_of_clusters(level.rows, regions.labels, k)
+        made = links_of_clusters(level.rows, regions.labels, k, level.terms.layers)
     run.reads(level, n_entries(level))
-    terms = Terms(regions.sums.inside, regions.sums.mass, loads_of(level.terms.size, regions.labels, k))
+    size = loads_of(level.terms.size, regions.labels, k)
+    terms = Terms(regions.sums.inside, regions.sums.mass, size, level.terms.layers)
     return Contraction(level, regions, read_only_level(made, terms))
 
 
@@ -101,28 +102,34 @@ def project(step: Contraction, found: Partition, goal: Goal, run: Run) -> Partit
     return projected
 
 
-def links_of_nodes(rows: Rows, labels: np.ndarray, k: int, nodes: np.ndarray) -> MadeRows:
+def links_of_nodes(
+    rows: Rows, labels: np.ndarray, k: int, nodes: np.ndarray, layers: tuple[np.ndarray, ...] = ()
+) -> MadeRows:
     """The links that some nodes, sorted by cluster, add between k clusters, without links inside a cluster.
 
-    labels : int32, of all nodes. Only the rows of the nodes are read.
+    labels : int32, of all nodes. layers : as `Objective` has them. Only the rows of the nodes are read.
     """
     of_node = labels[nodes]
     starts = np.concatenate([[0], np.cumsum(np.bincount(of_node, minlength=k))])
     lengths = np.bincount(of_node, weights=rows.indptr[nodes + 1] - rows.indptr[nodes], minlength=k)
     most = int(np.minimum(lengths, k).sum()) + 1
     made = MadeRows(np.zeros(k, np.int64), np.empty(most, np.int32), np.empty(most))
-    n = loops.link_clusters(0, k, 0, made, rows, loops.Members(labels, starts, nodes.astype(np.int32)))
+    n = loops.link_clusters(0, k, 0, made, rows, loops.Members(labels, starts, nodes.astype(np.int32), layers))
     return MadeRows(made.lengths, made.indices[:n].copy(), made.weights[:n].copy())
 
 
-def links_of_clusters(rows: Rows, labels: np.ndarray, k: int) -> Rows:
-    """The links between k clusters, without links inside a cluster; in blocks, on all threads."""
+def links_of_clusters(rows: Rows, labels: np.ndarray, k: int, layers: tuple[np.ndarray, ...] = ()) -> Rows:
+    """The links between k clusters, without links inside a cluster; in blocks, on all threads.
+
+    layers : as `Objective` has them.
+    """
     starts, entries = np.zeros((2, k + 1), np.int64)
     nodes = np.empty(len(labels), np.int32)
     loops.group_members(labels, rows.indptr, starts, entries, nodes)
     blocks = entry_blocks(entries, ENTRIES_PER_BLOCK)
     most_entries = np.add.reduceat(np.minimum(np.diff(entries), k), blocks[:-1]) + 1
-    return Rows(*rows_in_blocks(loops.link_clusters, blocks, most_entries, rows, loops.Members(labels, starts, nodes)))
+    members = loops.Members(labels, starts, nodes, layers)
+    return Rows(*rows_in_blocks(loops.link_clusters, blocks, most_entries, rows, members))
 
 
 def rows_of_entries(row: np.ndarray, column: np.ndarray, weights: np.ndarray, n: int) -> Rows:

@@ -36,6 +36,7 @@ from graphclust.engine.connectivity import connect
 from graphclust.engine.contraction import Contraction, coarsest, contract, contractions
 from graphclust.engine.levels import (
     Run,
+    heaviness,
     is_small,
     n_entries,
     pull_of_level,
@@ -133,7 +134,7 @@ def partition_into(level: Level, k: int, aim: Aim, effort: Effort, run: Run) -> 
     dendrogram = dendrogram_of(coarsest(level, steps), run, k)
     plan = plan_for_k(aim, k, dendrogram, run.units)
     found, is_clear = search_at(level, steps, dendrogram, plan, aim, effort, run)
-    if aim.resolution == "auto" and not is_clear and effort.matched.first:
+    if aim.resolution == "auto" and not is_clear and effort.matched.first and not level.terms.layers:
         found = accept_likelier(level, found, plan.goal, run)
     return connect(level, found, plan.goal, run), plan
 
@@ -255,7 +256,7 @@ def labels_of_nodes(steps: Sequence[Contraction], labels: np.ndarray) -> np.ndar
 
 def share_that_differs(level: Level, labels: np.ndarray, others: np.ndarray) -> float:
     """The share of a level's mass on nodes that have different labels."""
-    mass = level.terms.mass
+    mass = heaviness(level)
     return float(mass[labels != others].sum()) / float(mass.sum())
 
 

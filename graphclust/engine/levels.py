@@ -9,6 +9,7 @@ import numpy as np
 from graphclust.checks import Seed, as_generator
 from graphclust.compiled.graphs import cluster_sums as loops
 from graphclust.compiled.graphs.levels import Goal, Level, Partition, Terms
+from graphclust.compiled.graphs.masses import no_masses
 from graphclust.compiled.graphs.objective import ClusterSums, Rows, value_of
 from graphclust.compiled.runtime.blocks import entry_blocks, run_in_blocks
 from graphclust.graph.container import Graph
@@ -69,8 +70,8 @@ def level_of(on: WeighedGraph, size: np.ndarray | None = None) -> Level:
     size : of each node, float64, (n,), where clusters have bounds.
     """
     if size is None:
-        return Level(on.graph.rows, Terms(on.terms.loops, on.terms.mass))
-    return Level(on.graph.rows, Terms(on.terms.loops, on.terms.mass, _read_only(size)))
+        return Level(on.graph.rows, Terms(on.terms.loops, on.terms.mass, None, on.layers))
+    return Level(on.graph.rows, Terms(on.terms.loops, on.terms.mass, _read_only(size), on.layers))
 
 
 def n_entries(level: Level) -> int:
@@ -84,9 +85,37 @@ def mean_weight(level: Level) -> float:
     return float(weights.mean()) if len(weights) else 1.0
 
 
+def at_nodes(terms: Terms, nodes: np.ndarray) -> Terms:
+    """What some of the nodes add to their clusters."""
+    return terms._replace(
+        loops=terms.loops[nodes],
+        mass=terms.mass[nodes],
+        size=None if terms.size is None else terms.size[nodes],
+    )
+
+
+def heaviness(level: Level) -> np.ndarray:
+    """The mass of each node, or the sum of the sizes of its masses where it has several; float64, (n,)."""
+    mass = level.terms.mass
+    return mass if mass.ndim == 1 else np.abs(mass).sum(axis=1)
+
+
+def square_of_mean_mass(level: Level) -> float:
+    """What chance puts between two average nodes, at a pull of 1."""
+    mean = level.terms.mass.mean(axis=0)
+    return float(np.abs(level.terms.layers[0]) @ mean**2) if level.terms.layers else float(mean) ** 2
+
+
+def mass_by_cluster(labels: np.ndarray, mass: np.ndarray, k: int) -> np.ndarray:
+    """The masses of k clusters of some nodes; like those of the nodes."""
+    made: np.ndarray = no_masses(mass, k)
+    np.add.at(made, labels, mass)
+    return made
+
+
 def pull_of_level(level: Level) -> float:
     """The pull at which regions are of about REGION nodes: an average link joins a node to a region of so many."""
-    return mean_weight(level) / (REGION * float(level.terms.mass.mean()) ** 2)
+    return mean_weight(level) / (REGION * square_of_mean_mass(level))
 
 
 def is_small(level: Level) -> bool:
@@ -101,8 +130,17 @@ def value(found: Partition, goal: Goal) -> float:
 
 def room_for(level: Level, k: int) -> Partition:
     """Arrays for a partition of a level into k clusters at most."""
-    sums = ClusterSums(np.empty(k), np.empty(k), np.empty(k, np.int64))
-    return Partition(np.empty(len(level.terms.mass), np.int32), sums)
+    return Partition(np.empty(len(level.terms.mass), np.int32), no_sums(level, k))
+
+
+def no_sums(level: Level, k: int) -> ClusterSums:
+    """Sums of k clusters of a level, all zero."""
+    return ClusterSums(np.zeros(k), no_masses(level.terms.mass, k), np.zeros(k, np.int64))
+
+
+def no_partition(level: Level) -> Partition:
+    """A partition of no nodes, where a loop takes one or none."""
+    return Partition(np.empty(0, np.int32), no_sums(level, 0))
 
 
 def partition_in(room: Partition, k: int) -> Partition:
@@ -128,7 +166,7 @@ def without_last(sums: ClusterSums) -> ClusterSums:
 
 def stays_and_sums(level: Level, labels: np.ndarray, k: int) -> tuple[np.ndarray, ClusterSums]:
     """The weight of each node to others of its cluster, and the sums of the clusters; label -1 is for no cluster."""
-    stays, sums = np.empty(len(labels)), ClusterSums(np.zeros(k), np.zeros(k), np.zeros(k, np.int64))
+    stays, sums = np.empty(len(labels)), no_sums(level, k)
     blocks = entry_blocks(level.rows.indptr, 1 << 19)  # of some milliseconds, as AT_ONCE says
     run_in_blocks(loops.weights_to_own, blocks, level.rows, labels, stays)
     loops.add_to_sums(labels, stays, level.terms, sums)
@@ -138,7 +176,8 @@ def stays_and_sums(level: Level, labels: np.ndarray, k: int) -> tuple[np.ndarray
 def read_only_level(rows: Rows, terms: Terms) -> Level:
     """A level of arrays that loops take as they take those of a graph: another type would be compiled once more."""
     size = None if terms.size is None else _read_only(terms.size)
-    return Level(Rows(*map(_read_only, rows)), Terms(_read_only(terms.loops), _read_only(terms.mass), size))
+    mass, layers = _read_only(terms.mass), terms.layers
+    return Level(Rows(*map(_read_only, rows)), Terms(_read_only(terms.loops), mass, size, layers))
 
 
 def _read_only(values: np.ndarray) -> np.ndarray:

@@ -13,7 +13,7 @@ from graphclust.compiled.graphs.bounds import limits_of
 from graphclust.compiled.graphs.levels import Goal, Level, Partition
 from graphclust.compiled.graphs.objective import ClusterSums, Objective
 from graphclust.compiled.runtime.blocks import n_threads, row_blocks, run_in_blocks
-from graphclust.engine.levels import Run, is_small, partition_in, room_for
+from graphclust.engine.levels import Run, is_small, no_sums, partition_in, room_for
 
 ROUNDS = 2  # of moves that make regions
 UNSETTLED = 0.1  # of the nodes: while a round moves more, another follows where regions are to settle
@@ -76,7 +76,7 @@ def refine(
     free, found = goal.k == 0, _with_sizes(found)
     most = n if nodes is None else min(n, k + OPENED_PER_NODE * len(nodes))
     more, labels = (most if free else k) - k, found.labels.copy()
-    sums = ClusterSums(*(np.concatenate([values, np.zeros(more, values.dtype)]) for values in found.sums))
+    sums = ClusterSums(*(np.concatenate(both) for both in zip(found.sums, no_sums(level, more), strict=True)))
     rules = loops.Rules(1 if free else k, free, limits_of(level.terms.size, labels, k + more, goal.least, goal.most))
     mover, key = Mover(level, goal.objective, loops.State(labels, sums, rules), run), 0
     if nodes is not None:

@@ -15,7 +15,7 @@ from graphclust.compiled.graphs.levels import Goal, Level, Partition
 from graphclust.engine.agglomeration import agglomerate
 from graphclust.engine.bisection import small_regions
 from graphclust.engine.contraction import Contraction, coarsest, contract, contractions, project, restricted
-from graphclust.engine.levels import Run, is_small, n_entries, partition_in, room_for
+from graphclust.engine.levels import Run, is_small, n_entries, no_partition, partition_in, room_for, square_of_mean_mass
 from graphclust.engine.local_moving import ROUNDS, find_regions, refine
 from graphclust.engine.resolution import Plan
 from graphclust.engine.settling import best_of, climb, is_bounded, is_cut, merge, settle, uncoarsen
@@ -92,7 +92,7 @@ def compiled_v_cycle(level: Level, found: Partition | None, goal: Goal, pull: fl
     is_k = goal.k > 0 and goal.most == np.inf  # with a bound, more than k may be left: no two fit into one
     room = room_for(level, goal.k if is_k else len(level.terms.mass))
     plan = loops.Coarsening(pull, ROUNDS, LARGEST_SHARE)
-    given = loops.NO_PARTITION if found is None else found
+    given = no_partition(level) if found is None else found
     k, read = loops.v_cycle_into(level, given, goal, plan, run.key(), room)
     run.reads(level, read)
     return partition_in(room, k)
@@ -103,7 +103,7 @@ def v_cycle_of_ties(level: Level, found: Partition, goal: Goal, pull: float, run
 
     Two nodes linked by a heavy edge gain only by moving together.
     """
-    pull_of_ties = HEAVY * float(level.rows.weights.mean()) / float(level.terms.mass.mean()) ** 2
+    pull_of_ties = HEAVY * float(level.rows.weights.mean()) / square_of_mean_mass(level)
     ties = find_regions(loops.rows_within(level, found.labels), pull_of_ties, run)
     step = contract(level, ties, run)
     return uncoarsen(step, v_cycle(step.coarse, step.restrict(found), goal, pull, run), goal, run)

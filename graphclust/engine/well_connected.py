@@ -17,13 +17,13 @@ import numpy.typing as npt
 from graphclust.checks import as_choice, as_number
 from graphclust.compiled.graphs import minimum_cut as loops
 from graphclust.compiled.graphs.contraction import Members
-from graphclust.compiled.graphs.levels import Goal, Terms
+from graphclust.compiled.graphs.levels import Goal
 from graphclust.compiled.graphs.objective import Rows
 from graphclust.compiled.graphs.overlay import split_by_connection
 from graphclust.compiled.graphs.v_cycle import rows_within
 from graphclust.compiled.runtime.blocks import entry_blocks, run_in_blocks
 from graphclust.engine.connectivity import connect
-from graphclust.engine.levels import Run, read_only_level
+from graphclust.engine.levels import Run, at_nodes, read_only_level
 from graphclust.engine.overlay import number_used
 from graphclust.engine.v_cycle import v_cycle
 from graphclust.errors import ParameterError, amount
@@ -131,8 +131,7 @@ def _partition_anew(
     part: Graph, nodes: npt.NDArray[np.int64], labels: npt.NDArray[np.int32], goal: Goal, run: Run
 ) -> npt.NDArray[np.int32]:
     """Clusters inside the clusters of some nodes, by a V-cycle; part : the graph between the nodes."""
-    loops_of, mass, size = run.finest.terms
-    terms = Terms(loops_of[nodes], mass[nodes], None if size is None else size[nodes])
+    terms = at_nodes(run.finest.terms, nodes)
     kept = rows_within(read_only_level(part.rows, terms), labels).rows
     n_entries = int(kept.indptr[-1])
     weights = NO_WEIGHTS if part.weights is None else kept.weights[:n_entries]

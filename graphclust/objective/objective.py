@@ -18,7 +18,7 @@ same for all partitions.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -29,6 +29,7 @@ from graphclust.checks import as_choice, as_number
 from graphclust.compiled.graphs.objective import CHANCE, PLAIN, RATIO, NodeTerms, Objective
 from graphclust.errors import ParameterError
 from graphclust.graph.container import Graph
+from graphclust.graph.layers import LayeredGraph, with_unit_masses
 
 
 def all_pairs(mass: Any) -> Any:
@@ -73,6 +74,8 @@ class Definition(NamedTuple):
 
     def chance(self, units: Units) -> float:
         """The weight that is expected between two units of mass at resolution 1."""
+        if units.layers:
+            return 1.0
         return 1.0 if self.pairs is None else units.volume / self.pairs(units.mass) if units.chance else 0.0
 
 
@@ -88,6 +91,7 @@ OBJECTIVES = {
 DEFINITIONS = OBJECTIVES | {
     "edge_cut": Definition("a small edge cut, in parts of equal size", False, by_degree=False, twin="constant_potts")
 }
+OF_LAYERS = ("modularity", "constant_potts")  # the objectives that are defined for graphs with layers
 PLAIN_OBJECTIVES = tuple(name for name, one in OBJECTIVES.items() if not one.is_ratio)
 
 
@@ -111,29 +115,43 @@ CUT, MODULARITY = Aim("normalized_cut", None), Aim("modularity", "auto")
 
 
 class Units(NamedTuple):
-    """The units of an objective: the total weight of a graph, and the mass of all its nodes."""
+    """The units of an objective: the total weight of a graph, and the mass of all its nodes.
+
+    layers : as `Objective` has them; a score is then divided by the total weight.
+    """
 
     volume: float
     mass: float
+    layers: tuple[np.ndarray, ...] = ()
 
     @property
     def chance(self) -> float:
         """Weight that chance puts between two units of mass; the pull of a plain objective at resolution 1.
 
-        0 where there is no mass: without edges no union gains or loses.
+        0 where there is no mass: without edges no union gains or loses. Where there are layers, their pulls are those
+        of resolution 1.
         """
+        if self.layers:
+            return 1.0
         return self.volume / self.mass**2 if self.mass else 0.0
 
 
 @dataclass(frozen=True, eq=False)
 class WeighedGraph:
-    """A graph, and what each node adds to the sums of its cluster under an objective."""
+    """A graph, and what each node adds to the sums of its cluster under an objective.
+
+    layers : as `Objective` has them, and `total` what a score is divided by where there are any; see `weigh_layers`.
+    """
 
     graph: Graph
     terms: NodeTerms
+    layers: tuple[np.ndarray, ...] = ()
+    total: float = 0.0
 
     @cached_property
     def units(self) -> Units:
+        if self.layers:
+            return Units(self.total, 0.0, self.layers)
         return Units(self.graph.total_volume, float(self.terms.mass.sum()))
 
 
@@ -167,6 +185,39 @@ def weigh(graph: Graph, name: str) -> WeighedGraph:
     return WeighedGraph(graph, node_terms(loops, mass, graph.degrees))
 
 
+def weigh_layers(layered: LayeredGraph, name: str, resolution: float | Sequence[float] = 1.0) -> WeighedGraph:
+    """The terms of the nodes of a graph with layers under a plain objective at a resolution, or one for each layer.
+
+    With o and i the outward and inward masses of a cluster, o i is the square of (o + i) / 2 less that of (o - i) / 2.
+    So a layer is one mass of each node where sources are targets, else two, of opposite pulls; all are squared alike.
+
+    >>> from scipy import sparse
+    >>> from graphclust.graph.layers import directed
+    >>> on = weigh_layers(directed(sparse.csr_array(np.array([[0.0, 2], [0, 0]]))), "modularity")
+    >>> on.terms.mass.tolist(), on.layers[0].tolist()
+    ([[1.0, 1.0], [1.0, -1.0]], [0.5, -0.5])
+    """
+    if name not in OF_LAYERS:
+        raise ParameterError(
+            f"objective={name!r} is for undirected graphs alone, and G is {layered.kind}; expected "
+            f"{' or '.join(map(repr, OF_LAYERS))}"
+        )
+    layered = layered if OBJECTIVES[name].by_degree else with_unit_masses(layered)
+    masses: list[np.ndarray] = []
+    pulls: list[float] = []
+    for layer, pull in zip(layered.layers, layered.pulls(resolution).tolist(), strict=True):
+        if layer.outward is layer.inward:
+            masses, pulls = [*masses, layer.outward], [*pulls, pull]
+        else:
+            half, other = (layer.outward + layer.inward) / 2.0, (layer.outward - layer.inward) / 2.0
+            masses, pulls = [*masses, half, other], [*pulls, pull, -pull]
+    graph, n = layered.combined, layered.n_nodes
+    mass = np.stack(masses, axis=1) if masses else np.zeros((n, 1))
+    of_mass = np.array(pulls or [0.0])
+    of_mass.flags.writeable = False
+    return WeighedGraph(graph, node_terms(graph.loops, mass, graph.degrees), (of_mass,), layered.total)
+
+
 def node_terms(loops: np.ndarray, mass: np.ndarray, degrees: np.ndarray) -> NodeTerms:
     """The terms as all loops get them, read-only: a loop is compiled once for each type of its arguments."""
     views = [np.asarray(values).view() for values in (loops, mass, degrees)]
@@ -182,7 +233,7 @@ def ratio_objective(units: Units) -> Objective:
 
 def plain_objective(units: Units, k: int, resolution: float) -> Objective:
     """Score inside - pull mass^2; at resolution 1 a cluster is worth its weight beyond what chance would put there."""
-    return Objective(PLAIN, resolution * units.chance, units.volume / k)
+    return Objective(PLAIN, resolution * units.chance, units.volume / k, units.layers)
 
 
 def chance_objective(units: Units) -> Objective:
@@ -190,4 +241,4 @@ def chance_objective(units: Units) -> Objective:
 
     Source: Bonald et al. 2018, "Hierarchical graph clustering using node pair sampling".
     """
-    return Objective(CHANCE, 0.0, units.chance)
+    return Objective(CHANCE, 0.0, units.chance, units.layers)

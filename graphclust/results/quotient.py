@@ -51,7 +51,7 @@ def quotient_graph(G: Any, labels: LabelsLike | None = None, *, weight: str | No
 def contract_graph(graph: Graph, labels: np.ndarray, k: int) -> Graph:
     """`quotient_graph` for int32 labels 0..k-1 of all nodes, each of them used."""
     level = _level_of_clusters(graph, labels, k)
-    between, (loops, volumes, _) = _between(level), level.terms
+    between, loops, volumes = _between(level), level.terms.loops, level.terms.mass
     if is_estimate(graph.n_entries, k):  # what is not seen to leave a cluster stays, so that volumes are right
         leaving = np.asarray(between.sum(axis=1)).ravel()
         loops = np.maximum(volumes - leaving, 0.0)

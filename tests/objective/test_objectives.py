@@ -38,7 +38,7 @@ def test_the_value_is_that_of_the_definition(graph, name, resolution):
     A, labels, _, objective, stays, sums = case(graph, name, resolution)
     expected = reference.value(A, labels, name, resolution)
     assert value_of(objective, sums) == nearly(expected, A.sum())
-    assert sum(worth.score(objective, *of) for of in zip(sums.inside, sums.mass, strict=True)) == nearly(
+    assert sum(worth.score(objective, *of, ()) for of in zip(sums.inside, sums.mass, strict=True)) == nearly(
         expected, A.sum()
     )
     without_loops = A - np.diag(np.diag(A))
@@ -58,14 +58,14 @@ def test_the_predicted_change_of_every_move_is_the_recomputed_one(graph, name, r
         own, loop, mass = labels[u], run.finest.terms.loops[u], run.finest.terms.mass[u]
         if np.count_nonzero(labels == own) == 1:
             continue
-        lost = worth.loss_of_leaving(objective, stays[u], loop, mass, sums.inside[own], sums.mass[own])
+        lost = worth.loss_of_leaving(objective, stays[u], loop, mass, sums.inside[own], sums.mass[own], ())
         alone = reference.value(A, reference.moved(labels, u, labels.max() + 1), name, resolution)
-        by_itself = worth.score(objective, loop, mass)
+        by_itself = worth.score(objective, loop, mass, ())
         assert lost == nearly(before - alone + by_itself, A.sum())
         for c in range(labels.max() + 1):
             if c != own:
                 link = A[u, labels == c].sum()
-                won = worth.gain_of_joining(objective, link, loop, mass, sums.inside[c], sums.mass[c])
+                won = worth.gain_of_joining(objective, link, loop, mass, sums.inside[c], sums.mass[c], ())
                 after = reference.value(A, reference.moved(labels, u, c), name, resolution)
                 assert won - lost == nearly(after - before, A.sum())
                 n_tried += 1
@@ -82,8 +82,8 @@ def test_the_predicted_change_of_every_union_is_the_recomputed_one(graph, name, 
             if a != b:
                 link = A[np.ix_(labels == a, labels == b)].sum()
                 of = link, sums.inside[a], sums.mass[a], sums.inside[b], sums.mass[b]
-                assert worth.gain_of_union(objective, *of) == nearly(gains[a, b], A.sum())
-                by_chance = worth.gain_of_union(chance_objective(run.units), *of)
+                assert worth.gain_of_union(objective, *of, ()) == nearly(gains[a, b], A.sum())
+                by_chance = worth.gain_of_union(chance_objective(run.units), *of, ())
                 assert by_chance == pytest.approx(link / (sums.mass[a] * sums.mass[b]), rel=1e-12)
 
 
@@ -98,7 +98,7 @@ def test_links_exceed_chance_at_the_resolution_below_which_their_union_pays(grap
         a, b = labels[u], labels[v]
         link = A[np.ix_(labels == a, labels == b)].sum()
         of = link, sums.inside[a], sums.mass[a], sums.inside[b], sums.mass[b]
-        at = worth.gain_of_union(chance_objective(run.units), *of) / run.units.chance
+        at = worth.gain_of_union(chance_objective(run.units), *of, ()) / run.units.chance
         at *= OBJECTIVES[name].unit_of_resolution(run.units)
         for factor in (0.9, 1.0, 1.1):
             gain = reference.gains_of_unions(A, labels, name, factor * at)[a, b]

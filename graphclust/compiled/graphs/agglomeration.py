@@ -7,7 +7,8 @@ import numpy as np
 
 from graphclust.compiled.graphs.bounds import limits_of
 from graphclust.compiled.graphs.levels import Partition, write
-from graphclust.compiled.graphs.merging import CLUSTER, LIST, Chains, Merger, merge_pairs, number_roots
+from graphclust.compiled.graphs.masses import several_masses, size_of_mass
+from graphclust.compiled.graphs.merging import CLUSTER, LIST, Chains, Merger, masses_of, merge_pairs, number_roots
 from graphclust.compiled.graphs.objective import ClusterSums
 from graphclust.compiled.runtime.loops import loop
 
@@ -29,21 +30,24 @@ def merger_of(terms, goal, gains, pairs):
     n = len(terms.mass)
     clusters = np.zeros(n, CLUSTER)
     for u in range(n):
-        clusters[u]["inside"], clusters[u]["mass"] = terms.loops[u], terms.mass[u]
+        clusters[u]["inside"], clusters[u]["mass"] = terms.loops[u], size_of_mass(terms.mass, u)
     heap = np.empty(2 * n + 16), np.empty(2 * n + 16, np.int32)
     limits = limits_of(terms.size, np.arange(n, dtype=np.int32), n, goal.least, goal.most)
-    return Merger(clusters, heap[0], heap[1], np.empty(n, np.int32), np.zeros(4, np.int64), gains, pairs, limits)
+    masses = several_masses(terms.mass)
+    return Merger(
+        clusters, heap[0], heap[1], np.empty(n, np.int32), np.zeros(4, np.int64), gains, pairs, limits, masses
+    )
 
 
 @loop()
-def partition_of(clusters):
+def partition_of(merger):
     """The clusters as a partition, numbered by their first node."""
-    n = len(clusters)
+    clusters, n = merger.clusters, len(merger.clusters)
     labels, roots, number = np.empty(n, np.int32), np.empty(n, np.int32), np.full(n, -1, np.int32)
     k = number_roots(clusters, number, labels, roots)
-    sums = ClusterSums(np.empty(k), np.empty(k), np.zeros(k, np.int64))
+    sums = ClusterSums(np.empty(k), masses_of(merger.masses, clusters, roots, k), np.zeros(k, np.int64))
     for c in range(k):
-        sums.inside[c], sums.mass[c] = clusters[roots[c]]["inside"], clusters[roots[c]]["mass"]
+        sums.inside[c] = clusters[roots[c]]["inside"]
     for u in range(n):
         sums.size[labels[u]] += 1
     return Partition(labels, sums)
@@ -57,7 +61,7 @@ def agglomerate(level, goal, gains, pairs):
     """
     merger, chains = merger_of(level.terms, goal, gains, pairs), chains_of(level.rows)
     merge_pairs(np.int64(NO_END), goal.k, goal.objective, chains, merger)
-    return partition_of(merger.clusters)
+    return partition_of(merger)
 
 
 @loop()

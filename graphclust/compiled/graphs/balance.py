@@ -25,9 +25,9 @@ def _gain_of(u, to, level, objective, state):
     labels, sums, _ = state
     own, loop, mass = labels[u], level.terms.loops[u], level.terms.mass[u]
     stays, shared = links_of(u, own, to, level.rows, labels)
-    gain = gain_of_joining(objective, shared, loop, mass, sums.inside[to], sums.mass[to])
+    gain = gain_of_joining(objective, shared, loop, mass, sums.inside[to], sums.mass[to], objective.layers)
     if sums.size[own] > 1:
-        gain -= loss_of_leaving(objective, stays, loop, mass, sums.inside[own], sums.mass[own])
+        gain -= loss_of_leaving(objective, stays, loop, mass, sums.inside[own], sums.mass[own], objective.layers)
     return gain, stays, shared
 
 

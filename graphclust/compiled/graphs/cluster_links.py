@@ -13,6 +13,16 @@ LEAST_LINK = 2.0**-1022  # not zero, so that its cluster counts as met; vanishes
 
 
 @loop(**INLINED)
+def sum_of_links(before, weight, layers):
+    """A link and one more edge; of a graph with layers never zero, since weights may cancel and its cluster was met."""
+    if len(layers) == 0:
+        return before + weight
+    else:
+        total = before + weight
+        return total if total != 0.0 else LEAST_LINK
+
+
+@loop(**INLINED)
 def place_of(c, inner, i, k):
     """Where the link of a row's i-th entry, to cluster c of k, is added; `inner` : whether it is one to keep apart.
 

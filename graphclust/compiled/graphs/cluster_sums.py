@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from graphclust.compiled.graphs.masses import add_mass
 from graphclust.compiled.runtime.jit_options import INLINED, UNCOUNTED
 from graphclust.compiled.runtime.loops import loop
 from graphclust.compiled.runtime.prefetch import AHEAD, CACHED, ask_for_neighbors
@@ -46,5 +47,5 @@ def add_to_sums(labels, stays, terms, sums):
         c = labels[u]
         if c >= 0:
             sums.inside[c] += stays[u] + terms.loops[u]
-            sums.mass[c] += terms.mass[u]
+            add_mass(sums.mass, c, terms.mass[u], 1.0)
             sums.size[c] += 1

@@ -1,11 +1,11 @@
 """Contraction (aggregation): clusters become the nodes of a coarser graph; its partitions keep their value."""
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from graphclust.compiled.graphs.bounds import loads_of
-from graphclust.compiled.graphs.cluster_links import INNER, LEAST_LINK, place_of
+from graphclust.compiled.graphs.cluster_links import INNER, LEAST_LINK, place_of, sum_of_links
 from graphclust.compiled.graphs.levels import Level, Terms, copy_to
 from graphclust.compiled.graphs.objective import Rows
 from graphclust.compiled.runtime.blocks import MadeRows
@@ -17,11 +17,15 @@ AHEAD = 4  # nodes: so far ahead the clusters of neighbors are asked for; before
 
 
 class Members(NamedTuple):
-    """The cluster of each node, and the nodes sorted by cluster: cluster c is nodes[starts[c] : starts[c + 1]]."""
+    """The cluster of each node, and the nodes sorted by cluster: cluster c is nodes[starts[c] : starts[c + 1]].
+
+    layers : as `Objective` has them.
+    """
 
     cluster: np.ndarray
     starts: np.ndarray
     nodes: np.ndarray
+    layers: Any = ()
 
 
 @loop()
@@ -49,7 +53,7 @@ def link_clusters(first, last, block, made, rows, members):
     A row has room for as many clusters as it is made of entries, or as there are, so that one more than is counted can
     always be written.
     """
-    cluster, starts, nodes = members
+    cluster, starts, nodes, layers = members
     weighted, k = len(rows.weights) > 0, len(starts) - 1
     link, written = np.zeros(k + INNER), 0
     link[k:] = LEAST_LINK  # links inside a cluster go there: they look as if they were met already
@@ -66,7 +70,7 @@ def link_clusters(first, last, block, made, rows, members):
                 before = link[place]
                 made.indices[np.uint32(written)] = other  # counted at the first link; a branch would be unpredictable
                 written += before == 0.0
-                link[place] = before + (rows.weights[e] if weighted else 1.0)
+                link[place] = sum_of_links(before, rows.weights[e] if weighted else 1.0, layers)
         for i in range(start, written):
             made.weights[i] = link[made.indices[i]]
             link[made.indices[i]] = 0.0
@@ -85,13 +89,13 @@ def contract(level, found):
         room += min(entries[c + 1] - entries[c], k)
     first, indptr = np.int64(0), np.zeros(k + 1, np.int64)
     made = MadeRows(indptr[1:], np.empty(room, np.int32), np.empty(room))
-    n_entries = link_clusters(first, k, first, made, rows, Members(found.labels, starts, nodes))
+    n_entries = link_clusters(first, k, first, made, rows, Members(found.labels, starts, nodes, level.terms.layers))
     for c in range(k):
         indptr[c + 1] += indptr[c]
     indices, weights = made.indices[:n_entries].copy(), made.weights[:n_entries].copy()
     coarse = Rows(read_only(indptr), read_only(indices), read_only(weights))
     size = read_only(loads_of(level.terms.size, found.labels, k))
-    return Level(coarse, Terms(read_only(found.sums.inside), read_only(found.sums.mass), size))
+    return Level(coarse, Terms(read_only(found.sums.inside), read_only(found.sums.mass), size, level.terms.layers))
 
 
 @loop()

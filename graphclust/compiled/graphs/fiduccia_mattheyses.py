@@ -88,7 +88,7 @@ def _step_of(u, level, objective, labels, sums, scratch, limits):
     to, most, shared = best_cluster_met(
         objective, Node(loop, mass, limits.size[u]), sums, scratch, n_met, NEVER, limits
     )
-    loss = loss_of_leaving(objective, stays, loop, mass, sums.inside[own], sums.mass[own])
+    loss = loss_of_leaving(objective, stays, loop, mass, sums.inside[own], sums.mass[own], objective.layers)
     return Step(to, most - loss, stays, shared)
 
 

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from graphclust.compiled.graphs.masses import copy_mass
 from graphclust.compiled.graphs.objective import ClusterSums, Objective, Rows
 from graphclust.compiled.runtime.loops import loop
 
@@ -15,12 +16,14 @@ from graphclust.compiled.runtime.loops import loop
 class Terms(NamedTuple):
     """What each node adds to the sums of its cluster: to `inside` by itself, and to `mass`; float64, (n,) each.
 
-    size : what it adds to what a cluster holds, by which bounds go; None where there are no bounds.
+    size : what it adds to what a cluster holds, by which bounds go; None where there are no bounds. layers :
+    where a graph has layers, and each node several masses, (n, n_masses), what `Objective` says of them.
     """
 
     loops: np.ndarray
     mass: np.ndarray
     size: Any = None
+    layers: Any = ()
 
 
 class Level(NamedTuple):
@@ -61,6 +64,7 @@ def write(made, room):
     """A partition into the arrays of another, which may have room for more clusters; returns how many there are."""
     copy_to(room.labels, made.labels)
     copy_to(room.sums.inside, made.sums.inside)
-    copy_to(room.sums.mass, made.sums.mass)
+    for c in range(len(made.sums.mass)):
+        copy_mass(room.sums.mass, c, made.sums.mass, c)
     copy_to(room.sums.size, made.sums.size)
     return len(made.sums.size)

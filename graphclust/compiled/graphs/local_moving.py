@@ -16,8 +16,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from graphclust.compiled.graphs.bounds import has_room, limits_of, may_lose, may_stand, shift_load, size_at
-from graphclust.compiled.graphs.cluster_links import LEAST_LINK
+from graphclust.compiled.graphs.cluster_links import LEAST_LINK, sum_of_links
 from graphclust.compiled.graphs.levels import Partition, write
+from graphclust.compiled.graphs.masses import add_mass, clear_mass, copy_mass, no_masses, typical_product
 from graphclust.compiled.graphs.objective import (
     LEAST_GAIN,
     PLAIN,
@@ -27,6 +28,7 @@ from graphclust.compiled.graphs.objective import (
     better_of,
     gain_of_joining,
     loss_of_leaving,
+    score,
 )
 from graphclust.compiled.runtime.jit_options import INLINED, UNCOUNTED
 from graphclust.compiled.runtime.loops import loop
@@ -154,7 +156,7 @@ class Node(NamedTuple):
     """What a node brings to its cluster."""
 
     loop: float
-    mass: float
+    mass: Any
     size: float
 
 
@@ -176,9 +178,10 @@ def best_cluster_met(objective, node, sums, scratch, n_met, most, limits):
 
     Leaves every link zero again.
     """
+    _, pull, unit, layers = objective
     if objective.kind == RATIO:  # asked here, not of every cluster
-        return _best_by(Objective(RATIO, objective.pull, objective.unit), node, sums, scratch, n_met, most, limits)
-    return _best_by(Objective(PLAIN, objective.pull, objective.unit), node, sums, scratch, n_met, most, limits)
+        return _best_by(Objective(RATIO, pull, unit, layers), node, sums, scratch, n_met, most, limits)
+    return _best_by(Objective(PLAIN, pull, unit, layers), node, sums, scratch, n_met, most, limits)
 
 
 @loop(**INLINED)
@@ -190,7 +193,7 @@ def _best_by(objective, node, sums, scratch, n_met, most, limits):
         c = np.uint32(met[i])
         w = link[c]
         link[c] = 0.0
-        gain = gain_of_joining(objective, w, node.loop, node.mass, sums.inside[c], sums.mass[c])
+        gain = gain_of_joining(objective, w, node.loop, node.mass, sums.inside[c], sums.mass[c], objective.layers)
         gain = gain if has_room(limits, c, node.size) else -np.inf
         best, most = better_of(met[i], gain, best, most)
         shared = w if best == met[i] else shared
@@ -200,11 +203,11 @@ def _best_by(objective, node, sums, scratch, n_met, most, limits):
 @loop(**INLINED)
 def meet_clusters(u, rows, labels, scratch):
     """Add up the links of u to each cluster; returns how many it meets, its own, the first of them, included."""
-    return _meet_clusters(u, rows, labels, scratch, None)[0]
+    return _meet_clusters(u, rows, labels, scratch, None, ())[0]
 
 
 @loop(**INLINED)
-def _meet_clusters(u, rows, labels, scratch, notes):
+def _meet_clusters(u, rows, labels, scratch, notes, layers):
     """`meet_clusters`, and how many earlier neighbors of its batch the node has, which go to the notes, unless None."""
     link, met = scratch
     own, weighted, n_earlier = labels[u], len(rows.weights) > 0, 0
@@ -219,7 +222,7 @@ def _meet_clusters(u, rows, labels, scratch, notes):
             before = link[np.uint32(c)]
             met[np.uint32(n_met)] = c  # counted only at the first edge to c; a branch would be unpredictable
             n_met += before == 0.0
-            link[np.uint32(c)] = before + (weights[e] if weighted else 1.0)
+            link[np.uint32(c)] = sum_of_links(before, weights[e] if weighted else 1.0, layers)
             if notes is not None:
                 batch = notes.batch
                 if v < u and batch.low <= hash_of(v, batch.key, batch.shift) < batch.high:
@@ -234,16 +237,16 @@ def _look_at(u, level, objective, now, scratch, notes):
     """What a move of u would change, and how many earlier neighbors were noted; every link is zero again afterwards."""
     labels, sums, rules = now
     own, loop, mass = labels[u], level.terms.loops[u], level.terms.mass[u]
-    n_met, n_earlier = _meet_clusters(u, level.rows, labels, scratch, notes)
+    n_met, n_earlier = _meet_clusters(u, level.rows, labels, scratch, notes, objective.layers)
     stays = scratch.link[own]
     scratch.link[own] = 0.0
-    loss = loss_of_leaving(objective, stays, loop, mass, sums.inside[own], sums.mass[own])
+    loss = loss_of_leaving(objective, stays, loop, mass, sums.inside[own], sums.mass[own], objective.layers)
     least = loss + LEAST_GAIN * objective.unit
     node = Node(loop, mass, size_at(rules.limits, u))
     best, most, shared = best_cluster_met(objective, node, sums, scratch, n_met, least, rules.limits)
     is_best_alone = (
         rules.opens
-        and loop - objective.pull * mass * mass > most
+        and score(objective, loop, mass, objective.layers) > most
         and sums.size[own] > 1
         and may_stand(rules.limits, node.size)
     )
@@ -387,15 +390,14 @@ def make_moves(level, objective, now, batch, choices, moving):
         if (is_last and not may_vanish) or not (is_last or may_lose(limits, own, size)):
             continue
         if alone:
-            gain = loop - objective.pull * mass * mass
+            gain = score(objective, loop, mass, objective.layers)
             shared = 0.0
         elif sums.size[to] == 0 or not has_room(limits, to, size):
             continue
         else:
-            gain = gain_of_joining(objective, shared, loop, mass, sums.inside[to], sums.mass[to])
-        if not gain > loss_of_leaving(objective, stays, loop, mass, sums.inside[own], sums.mass[own]) + (
-            LEAST_GAIN * objective.unit
-        ):
+            gain = gain_of_joining(objective, shared, loop, mass, sums.inside[to], sums.mass[to], objective.layers)
+        loss = loss_of_leaving(objective, stays, loop, mass, sums.inside[own], sums.mass[own], objective.layers)
+        if not gain > loss + LEAST_GAIN * objective.unit:
             continue
         if alone:
             if counts[N_EMPTY] == 0:
@@ -404,13 +406,14 @@ def make_moves(level, objective, now, batch, choices, moving):
             to = moving.empty[counts[N_EMPTY]]
         shift_load(limits, own, to, size)
         sums.inside[own] -= 2.0 * stays + loop
-        sums.mass[own] -= mass
+        add_mass(sums.mass, own, mass, -1.0)
         sums.size[own] -= 1
         sums.inside[to] += 2.0 * shared + loop
-        sums.mass[to] += mass
+        add_mass(sums.mass, to, mass, 1.0)
         sums.size[to] += 1
         if is_last:
-            sums.inside[own], sums.mass[own] = 0.0, 0.0  # what is left is round-off
+            sums.inside[own] = 0.0  # what is left is round-off
+            clear_mass(sums.mass, own)
             moving.empty[counts[N_EMPTY]] = own
             counts[N_EMPTY] += 1
         labels[u] = to
@@ -481,21 +484,19 @@ def without_gaps(labels, sums):
             number[labels[u]] = k
             k += 1
         labels[u] = number[labels[u]]
-    kept = ClusterSums(np.empty(k), np.empty(k), np.empty(k, np.int64))
+    kept = ClusterSums(np.empty(k), no_masses(sums.mass, k), np.empty(k, np.int64))
     for c in range(len(number)):
         if number[c] >= 0:
             to = number[c]
-            kept.inside[to], kept.mass[to], kept.size[to] = sums.inside[c], sums.mass[c], sums.size[c]
+            kept.inside[to], kept.size[to] = sums.inside[c], sums.size[c]
+            copy_mass(kept.mass, to, sums.mass, c)
     return Partition(labels, kept)
 
 
 @loop()
 def objective_of_regions(terms, pull):
     """The plain objective that joins nodes to regions."""
-    total = 0.0
-    for u in range(len(terms.mass)):
-        total += terms.mass[u]
-    return Objective(PLAIN, pull, pull * (total / len(terms.mass)) ** 2)
+    return Objective(PLAIN, pull, pull * typical_product(terms.mass, terms.layers), terms.layers)
 
 
 @loop()
@@ -528,9 +529,10 @@ def start_of_refinement(level, found, goal):
     """The state in which nodes of a partition move, and all of them wait."""
     n, k, free = len(level.terms.mass), len(found.sums.size), goal.k == 0
     room = n if free else k
-    sums = ClusterSums(np.zeros(room), np.zeros(room), np.zeros(room, np.int64))
+    sums = ClusterSums(np.zeros(room), no_masses(found.sums.mass, room), np.zeros(room, np.int64))
     for c in range(k):
-        sums.inside[c], sums.mass[c] = found.sums.inside[c], found.sums.mass[c]
+        sums.inside[c] = found.sums.inside[c]
+        copy_mass(sums.mass, c, found.sums.mass, c)
     labels = found.labels.copy()
     for u in range(n):
         sums.size[labels[u]] += 1

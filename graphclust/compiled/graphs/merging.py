@@ -5,8 +5,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from graphclust.compiled.graphs.bounds import has_room, load_at, shift_load
-from graphclust.compiled.graphs.cluster_links import LEAST_LINK
+from graphclust.compiled.graphs.cluster_links import LEAST_LINK, sum_of_links
 from graphclust.compiled.graphs.heap import pop, push
+from graphclust.compiled.graphs.masses import add_mass, copy_mass
 from graphclust.compiled.graphs.objective import (
     CHANCE,
     PLAIN,
@@ -60,7 +61,8 @@ class Merger(NamedTuple):
     state = (size of the heap, the cluster of most mass, clusters left, entries read), zeros before the first call; met
     (n,) is scratch. trace is empty, or (n,): trace[t] becomes the gain of the union that leaves t clusters. pairs has
     no row, or n: pairs[t] becomes the cluster that this union ends and the one that it enlarges. limits : what clusters
-    may hold, as `bounds.Limits` of clusters that are one node each at first, or None.
+    may hold, as `bounds.Limits` of clusters that are one node each at first, or None. masses : those of the clusters
+    where each has several, (n, n_masses); "mass" in a record is then the sum of their sizes. Else (0,).
     """
 
     clusters: np.ndarray
@@ -71,6 +73,29 @@ class Merger(NamedTuple):
     trace: np.ndarray
     pairs: np.ndarray
     limits: Any = None
+    masses: np.ndarray = np.empty(0)
+
+
+@loop(**INLINED)
+def _unite_masses(masses, a, b):
+    """The masses of cluster a are now part of those of b, where clusters have several."""
+    if masses.ndim > 1:
+        add_mass(masses, b, masses[a], 1.0)
+
+
+@loop()
+def masses_of(masses, clusters, roots, k):
+    """The masses of the clusters of k roots."""
+    if masses.ndim == 1:
+        found = np.empty(k)
+        for c in range(k):
+            found[c] = clusters[roots[c]]["mass"]
+        return found
+    else:
+        several = np.empty((k, masses.shape[1]))
+        for c in range(k):
+            copy_mass(several, c, masses, roots[c])
+        return several
 
 
 @loop(**INLINED)
@@ -97,7 +122,7 @@ def _start(objective, chains, merger):
         lists[u]["following"] = -1
         lists[u]["tail"] = clusters[u]["merged_into"] = u
         clusters[u]["changed"] = n
-        clusters[u]["score"] = score(objective, clusters[u]["inside"], clusters[u]["mass"])
+        clusters[u]["score"] = score(objective, clusters[u]["inside"], clusters[u]["mass"], ())
         if clusters[u]["mass"] > clusters[giant]["mass"]:
             giant = u
     merger.state[1], merger.state[2] = giant, n
@@ -106,24 +131,36 @@ def _start(objective, chains, merger):
         if objective.kind == RATIO and u == giant:
             clusters[u]["gain"] = -np.inf
         else:
-            _look_first(u, giant, objective, chains, clusters, merger.limits)
+            _look_first(u, giant, objective, chains, merger)
             size = push(merger.gains, merger.items, size, clusters[u]["gain"], u)
     merger.state[0] = size
 
 
 @loop(**INLINED, **UNGUARDED)
-def _gain(objective, link, a, b):
+def _gain(objective, link, at_a, at_b, merger):
     """`gain_of_union` of two clusters whose scores are known: of ratios the divisions for these would take longest."""
+    a, b = merger.clusters[at_a], merger.clusters[at_b]
     if objective.kind == RATIO:
-        united = score(objective, a["inside"] + b["inside"] + 2.0 * link, a["mass"] + b["mass"])
+        united = score(objective, a["inside"] + b["inside"] + 2.0 * link, a["mass"] + b["mass"], ())
         return united - a["score"] - b["score"]
-    return gain_of_union(objective, link, a["inside"], a["mass"], b["inside"], b["mass"])
+    return _plain_gain(objective, link, at_a, at_b, merger.clusters, merger.masses)
+
+
+@loop(**INLINED, **UNGUARDED)
+def _plain_gain(objective, link, at_a, at_b, clusters, masses):
+    """`gain_of_union` of two clusters of a plain objective."""
+    a, b = clusters[at_a], clusters[at_b]
+    if masses.ndim == 1:
+        return gain_of_union(objective, link, a["inside"], a["mass"], b["inside"], b["mass"], ())
+    else:
+        mass_a, mass_b = masses[at_a], masses[at_b]
+        return gain_of_union(objective, link, a["inside"], mass_a, b["inside"], mass_b, objective.layers)
 
 
 @loop(**INLINED)
-def _look_first(u, giant, objective, chains, clusters, limits):
+def _look_first(u, giant, objective, chains, merger):
     """Note what `_look_at` would show of a node before any merge, when there are no links to be summed."""
-    neighbors, links = chains.neighbors, chains.links
+    neighbors, links, limits = chains.neighbors, chains.links, merger.limits
     best, most, shared, with_giant, load = np.int32(-1), -np.inf, 0.0, 0.0, load_at(limits, u)
     for e in range(chains.indptr[u], chains.indptr[u + 1]):
         v = neighbors[e]
@@ -131,14 +168,14 @@ def _look_first(u, giant, objective, chains, clusters, limits):
             continue
         if v == giant:
             with_giant = links[e]
-        gain = _gain(objective, links[e], clusters[u], clusters[np.uint32(v)])
+        gain = _gain(objective, links[e], u, np.uint32(v), merger)
         if (gain > most or (gain == most and v < best)) and has_room(limits, v, load):
             best, most, shared = v, gain, links[e]
     if objective.kind == RATIO:
-        gain = _gain(objective, with_giant, clusters[u], clusters[giant])
+        gain = _gain(objective, with_giant, u, giant, merger)
         if (gain > most or (gain == most and giant < best)) and has_room(limits, giant, load):
             best, most, shared = np.int32(giant), gain, with_giant
-    _note(clusters[u], best, most, shared, len(clusters))
+    _note(merger.clusters[u], best, most, shared, len(merger.clusters))
 
 
 @loop(**INLINED)
@@ -151,11 +188,12 @@ def _note(cluster, best, most, shared, left):
 @loop(**INLINED)
 def _best_of(objective, a, giant, n_met, merger):
     """The cluster, among those met, whose union with a gains most, and the gain; -1 and minus infinity without any."""
+    _, pull, unit, layers = objective
     if objective.kind == RATIO:  # asked here, not of every cluster
-        return _best_by(Objective(RATIO, objective.pull, objective.unit), a, giant, n_met, merger)
+        return _best_by(Objective(RATIO, pull, unit, layers), a, giant, n_met, merger)
     if objective.kind == CHANCE:
-        return _best_by(Objective(CHANCE, objective.pull, objective.unit), a, giant, n_met, merger)
-    return _best_by(Objective(PLAIN, objective.pull, objective.unit), a, giant, n_met, merger)
+        return _best_by(Objective(CHANCE, pull, unit, layers), a, giant, n_met, merger)
+    return _best_by(Objective(PLAIN, pull, unit, layers), a, giant, n_met, merger)
 
 
 @loop(**INLINED)
@@ -164,10 +202,10 @@ def _best_by(objective, a, giant, n_met, merger):
     clusters, met, limits = merger.clusters, merger.met, merger.limits
     best, most, load = np.int32(-1), -np.inf, load_at(merger.limits, a)
     if objective.kind == RATIO and giant != a and has_room(limits, giant, load):
-        best, most = np.int32(giant), _gain(objective, clusters[giant]["link"], clusters[a], clusters[giant])
+        best, most = np.int32(giant), _gain(objective, clusters[giant]["link"], a, giant, merger)
     for i in range(n_met):
-        other = clusters[np.uint32(met[i])]
-        gain = _gain(objective, other["link"], clusters[a], other)
+        other = np.uint32(met[i])
+        gain = _gain(objective, clusters[other]["link"], a, other, merger)
         gain = gain if has_room(limits, met[i], load) else -np.inf
         best, most = better_of(met[i], gain, best, most)
     return best, most
@@ -195,7 +233,7 @@ def _look_at(a, objective, chains, merger):
             before = clusters[b]["link"]
             met[np.uint32(n_met)] = b  # counted only for the first link to b, without an unpredictable branch
             n_met += before == 0.0
-            clusters[b]["link"] = before + links[e]
+            clusters[b]["link"] = sum_of_links(before, links[e], objective.layers)
         piece = lists[piece]["following"]
     clusters[a]["link"] = 0.0
     best, most = _best_of(objective, a, giant, n_met, merger)
@@ -257,7 +295,8 @@ def _unite(a, b, link, objective, lists, merger):
     ended, enlarged, state = merger.clusters[a], merger.clusters[b], merger.state
     enlarged["inside"] += ended["inside"] + 2.0 * link
     enlarged["mass"] += ended["mass"]
-    enlarged["score"] = score(objective, enlarged["inside"], enlarged["mass"])
+    _unite_masses(merger.masses, a, b)
+    enlarged["score"] = score(objective, enlarged["inside"], enlarged["mass"], ())
     ended["merged_into"] = b
     lists[lists[b]["tail"]]["following"] = a
     lists[b]["tail"] = lists[a]["tail"]

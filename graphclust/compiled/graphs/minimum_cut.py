@@ -143,7 +143,7 @@ def merge(rows, parent, of):
         of[u] = number[of[u]]
     none = read_only(np.zeros(n))
     sums = ClusterSums(np.zeros(n), np.zeros(n), np.zeros(n, np.int64))
-    return contract(Level(rows, Terms(none, none, None)), Partition(number, sums)).rows
+    return contract(Level(rows, Terms(none, none, None, ())), Partition(number, sums)).rows
 
 
 @loop()

@@ -2,13 +2,18 @@
 
 An objective is a sum over clusters of score(inside, mass), two sums that add over nodes. `inside` is the weight between
 nodes of the cluster, every edge twice, plus what each node brings along by itself; `mass` is the sum of the nodes'
-masses. Ratio objectives score inside / mass, plain ones inside - pull mass^2.
+masses. Ratio objectives score inside / mass, plain ones inside - pull mass^2. A graph with layers has several masses of
+each node, and plain objectives only: inside - pull (sum of pull_i mass_i^2), with a pull for each mass.
+
+What holds these pulls is an argument of its own, `layers`, beside the objective that has it too: the length of a tuple
+decides what is compiled where the tuple is an argument.
 """
 
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from graphclust.compiled.graphs.masses import size_of_mass
 from graphclust.compiled.runtime.jit_options import INLINED
 from graphclust.compiled.runtime.loops import loop
 
@@ -44,24 +49,39 @@ CHANCE, PLAIN, RATIO = 0, 1, 2
 
 
 class Objective(NamedTuple):
-    """The kind of score and its pull; `unit` is about what one good cluster is worth: the scale of round-off."""
+    """The kind of score and its pull; `unit` is about what one good cluster is worth: the scale of round-off.
+
+    layers : where nodes have several masses, a tuple of one array, the pull of each, (n_masses,); else empty.
+    """
 
     kind: int
     pull: float
     unit: float
+    layers: Any = ()
 
 
 class ClusterSums(NamedTuple):
-    """What the score of each cluster follows from, and its number of nodes; shape (k,) each."""
+    """What the score of each cluster follows from, and its number of nodes; shape (k,) each, masses as of nodes."""
 
     inside: np.ndarray
     mass: np.ndarray
     size: np.ndarray
 
 
+@loop(**INLINED)
+def product(layers, mass, other):
+    """What chance puts between two by all their masses; the axis of the masses is the first."""
+    total = 0.0
+    for i in range(len(layers[0])):
+        total += layers[0][i] * mass[i] * other[i]
+    return total
+
+
 @loop(**UNGUARDED)
-def score(objective, inside, mass):
+def score(objective, inside, mass, layers):
     """The worth of one cluster of positive mass."""
+    if len(layers) > 0:
+        return inside - objective.pull * product(layers, mass, mass)
     if objective.kind == RATIO:
         return inside / mass
     return inside - objective.pull * mass * mass
@@ -72,14 +92,17 @@ def value_of(objective, sums):
     """The sum of the scores of the clusters that have any mass."""
     value = 0.0
     for c in range(len(sums.mass)):
-        if sums.mass[c] > 0.0:
-            value += score(objective, sums.inside[c], sums.mass[c])
+        if size_of_mass(sums.mass, c) > 0.0:
+            value += score(objective, sums.inside[c], sums.mass[c], objective.layers)
     return value
 
 
 @loop(**UNGUARDED)
-def gain_of_union(objective, link, inside_a, mass_a, inside_b, mass_b):
+def gain_of_union(objective, link, inside_a, mass_a, inside_b, mass_b, layers):
     """Change of the sum of scores when two clusters with the weight `link` between them become one."""
+    if len(layers) > 0:
+        by_chance = product(layers, mass_a, mass_b)
+        return link / by_chance if objective.kind == CHANCE else 2.0 * (link - objective.pull * by_chance)
     if objective.kind == RATIO:
         return (inside_a + inside_b + 2.0 * link) / (mass_a + mass_b) - inside_a / mass_a - inside_b / mass_b
     if objective.kind == CHANCE:
@@ -88,16 +111,22 @@ def gain_of_union(objective, link, inside_a, mass_a, inside_b, mass_b):
 
 
 @loop(**UNGUARDED)
-def loss_of_leaving(objective, link, loop, mass, inside_own, mass_own):
+def loss_of_leaving(objective, link, loop, mass, inside_own, mass_own, layers):
     """How much the score of its cluster falls when a node leaves; `link` is its weight to the others of the cluster."""
+    if len(layers) > 0:
+        by_chance = 2.0 * product(layers, mass, mass_own) - product(layers, mass, mass)
+        return 2.0 * link + loop - objective.pull * by_chance
     if objective.kind == RATIO:
         return inside_own / mass_own - (inside_own - 2.0 * link - loop) / (mass_own - mass)
     return 2.0 * link + loop - objective.pull * mass * (2.0 * mass_own - mass)
 
 
 @loop(**UNGUARDED)
-def gain_of_joining(objective, link, loop, mass, inside, mass_of):
+def gain_of_joining(objective, link, loop, mass, inside, mass_of, layers):
     """How much the score of a cluster of positive mass rises when a node with the weight `link` to it comes."""
+    if len(layers) > 0:
+        by_chance = 2.0 * product(layers, mass, mass_of) + product(layers, mass, mass)
+        return 2.0 * link + loop - objective.pull * by_chance
     if objective.kind == RATIO:
         return (inside + 2.0 * link + loop) / (mass_of + mass) - inside / mass_of
     return 2.0 * link + loop - objective.pull * mass * (2.0 * mass_of + mass)

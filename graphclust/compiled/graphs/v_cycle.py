@@ -8,13 +8,11 @@ from graphclust.compiled.graphs.agglomeration import agglomerate
 from graphclust.compiled.graphs.contraction import contract
 from graphclust.compiled.graphs.levels import Level, Partition, write
 from graphclust.compiled.graphs.local_moving import RegionSize, find_regions, next_key, refine
-from graphclust.compiled.graphs.objective import ClusterSums, Rows, value_of
+from graphclust.compiled.graphs.objective import Rows, value_of
 from graphclust.compiled.runtime.jit_options import UNCOUNTED
 from graphclust.compiled.runtime.loops import loop
 from graphclust.compiled.runtime.prefetch import AHEAD, CACHED, ask_for_neighbors
 from graphclust.compiled.runtime.read_only import read_only
-
-NO_PARTITION = Partition(np.empty(0, np.int32), ClusterSums(np.empty(0), np.empty(0), np.empty(0, np.int64)))
 
 
 class Coarsening(NamedTuple):
@@ -80,8 +78,8 @@ def project(found, regions):
 def v_cycle_into(level, found, goal, coarsening, key, room):
     """The better of the partition found, if any, and a new one merged within its clusters, into arrays of the caller.
 
-    found : `NO_PARTITION` where there is none. Returns the number of clusters, and the entries read of the level given.
-    To return an array to Python takes Python code, in which Ctrl-C may strike.
+    found : of no nodes where there is none. Returns the number of clusters, and the entries read of the level given. To
+    return an array to Python takes Python code, in which Ctrl-C may strike.
     """
     levels, steps, parts = [level], [found], found.labels
     has_found, n_read = len(found.labels) > 0, 0

@@ -1,0 +1,217 @@
+"""Directed, bipartite, signed graphs and several at once: the best partitions, by brute force and beside leidenalg."""
+
+import functools
+
+import numpy as np
+import pytest
+from cases import for_each
+from scipy import sparse
+
+import graphclust as gc
+from graphclust.compiled.graphs.levels import Goal
+from graphclust.compiled.graphs.objective import PLAIN, Objective
+from graphclust.engine.contraction import contract
+from graphclust.engine.engine import EFFORTS, partition, partition_into
+from graphclust.engine.levels import run_on, value, with_sums
+from graphclust.engine.unlinked_clusters import partition_any
+from graphclust.graph import layers as build
+from graphclust.objective.objective import as_aim, weigh_layers
+
+KINDS = ("directed", "bipartite", "signed", "several", "slices")
+
+
+@functools.cache
+def partitions(n):
+    """All partitions of n nodes, as labels in the order of their first nodes; (n_partitions, n)."""
+    labels = [[0]]
+    for _ in range(n - 1):
+        labels = [[*one, c] for one in labels for c in range(max(one) + 2)]
+    return np.array(labels)
+
+
+def values(layered, labels, resolution=1.0):
+    """The modularity of each of some partitions, by the sum over pairs of nodes."""
+    gain = layered.combined.to_scipy().toarray()
+    for layer, pull in zip(layered.layers, layered.pulls(resolution), strict=True):
+        gain = gain - pull * np.outer(layer.outward, layer.inward)
+    return ((labels[:, :, None] == labels[:, None, :]) * gain).sum(axis=(1, 2)) / layered.total
+
+
+def start(layered, resolution=1.0, seed=0, k=0):
+    """A run over a graph, and its goal."""
+    on = weigh_layers(layered, "modularity", resolution)
+    return run_on(on, seed), Goal(Objective(PLAIN, 1.0, on.units.volume / layered.n_nodes, on.layers), k)
+
+
+def clusters(layered, resolution=1.0, seed=0, k=0):
+    """The labels that the engine finds at normal effort."""
+    (run, goal), effort = start(layered, resolution, seed, k), EFFORTS["normal"]
+    if not layered.connected:
+        return partition_any(run.finest, goal, effort, run).labels
+    if k:
+        return partition_into(run.finest, k, as_aim("modularity", 1.0), effort, run)[0].labels
+    return partition(run.finest, goal, effort, run).labels
+
+
+def symmetric(A):
+    return np.triu(A, 1) + np.triu(A, 1).T
+
+
+def small_graph(kind, rng, n_most=8):
+    """A random graph of a few nodes, weights 1 to 3; every sign and every layer has an edge."""
+    n = int(rng.integers(3, n_most + 1))
+    A = rng.integers(1, 4, size=(n, n)) * (rng.random((n, n)) < 0.5).astype(float)
+    np.fill_diagonal(A, 0.0)
+    A[0, 1] = 1.0
+    matrix = sparse.csr_array
+    if kind == "directed":
+        return build.directed(matrix(A))
+    if kind == "bipartite":
+        n_rows = int(rng.integers(1, n))
+        return build.bipartite(matrix(A[:n_rows, n_rows:] + np.eye(n_rows, n - n_rows)))
+    if kind == "signed":
+        signs = rng.choice([-1.0, 1.0], size=(n, n))
+        signs[0, 2], A[0, 2] = -1.0, 1.0
+        return build.signed(matrix(symmetric(A * np.where(np.eye(n, k=1) > 0, np.abs(signs), signs))))
+    one, other = build.undirected(matrix(symmetric(A))), build.undirected(matrix(symmetric(np.ones((n, n)) - (A > 1))))
+    if kind == "slices":
+        of_slice = symmetric(A)[:4, :4] + symmetric(np.eye(min(n, 4), k=1))
+        return build.slices([build.undirected(matrix(of_slice)), build.undirected(matrix(of_slice.T * 2))], 0.5)
+    weights = [1.0, float(rng.integers(1, 4))]
+    if not other.total:
+        return one
+    return build.several([one, other], weights, normalize=bool(rng.integers(2)))
+
+
+def best_of_small_graphs(n_graphs, n_most):
+    for kind in KINDS:
+        rng = np.random.default_rng(7)
+        for seed in range(n_graphs):
+            layered, resolution = small_graph(kind, rng, n_most), float(rng.choice([0.5, 1.0, 1.5]))
+            best = values(layered, partitions(layered.n_nodes), resolution).max()
+            found = clusters(layered, resolution, seed)
+            assert values(layered, found[None], resolution)[0] == pytest.approx(best, abs=1e-9), (kind, seed)
+            assert layered.modularity(found, resolution) == pytest.approx(best, abs=1e-9)
+
+
+def test_the_best_partition_of_small_graphs_is_found():
+    best_of_small_graphs(12, 6)
+
+
+@pytest.mark.slow
+def test_the_best_partition_of_a_thousand_small_graphs_of_each_kind_is_found():
+    best_of_small_graphs(1000, 8)
+
+
+@for_each("kind", KINDS)
+def test_exactly_k_clusters_are_made_that_no_single_move_betters(kind):
+    rng = np.random.default_rng(3)
+    for seed in range(6):
+        layered = small_graph(kind, rng, 7)
+        for k in range(1, layered.n_nodes + 1):
+            found = clusters(layered, 1.0, seed, k)
+            assert (np.bincount(found, minlength=k) > 0).all() and found.max() == k - 1, (kind, seed, k)
+            moved = np.repeat(found[None], layered.n_nodes * k, axis=0)
+            moved[np.arange(len(moved)), np.arange(len(moved)) // k] = np.arange(len(moved)) % k
+            moved = moved[[len(np.unique(labels)) == k for labels in moved]]
+            if not layered.connected:
+                assert values(layered, moved).max() <= values(layered, found[None])[0] + 1e-9, (kind, seed, k)
+
+
+def test_clusters_that_no_edge_links_unite_where_they_have_the_same_opponents():
+    ties = np.zeros((6, 6))
+    for a, b in ((0, 1), (2, 3), (4, 5)):  # three pairs of friends
+        ties[a, b] = 3.0
+    for a in (0, 1, 2, 3):  # two of the pairs are opponents of the third
+        ties[a, 4] = ties[a, 5] = -1.0
+    layered = build.signed(sparse.csr_array(ties + ties.T))
+    best = partitions(6)[values(layered, partitions(6)).argmax()]
+    assert clusters(layered).tolist() == best.tolist() == [0, 0, 0, 0, 1, 1]
+    assert clusters(layered, k=3).tolist() == [0, 0, 1, 1, 2, 2]
+
+
+@for_each("kind", KINDS)
+def test_contraction_keeps_the_value_where_weights_cancel(kind):
+    rng = np.random.default_rng(1)
+    for _ in range(10):
+        layered = small_graph(kind, rng)
+        run, goal = start(layered)
+        regions = partitions(layered.n_nodes)[rng.integers(len(partitions(layered.n_nodes)))].astype(np.int32)
+        step = contract(run.finest, with_sums(run.finest, regions, int(regions.max()) + 1, run), run)
+        pair = (np.arange(len(step.coarse.terms.mass)) % 2).astype(np.int32)
+        coarse = with_sums(step.coarse, pair, int(pair.max()) + 1, run)
+        expected = layered.modularity(pair[regions]) * layered.total
+        assert value(coarse, goal) == pytest.approx(expected, abs=1e-9)
+
+
+def planted(kind, n=400, seed=0):
+    """A graph of a kind with four planted clusters, as a LayeredGraph, and the matrices that it is made of."""
+    rng, of = np.random.default_rng(seed), np.arange(n) % 4
+    chance = np.where(of[:, None] == of, 0.10, 0.02)
+    A = (rng.random((n, n)) < chance) * rng.random((n, n))
+    np.fill_diagonal(A, 0.0)
+    if kind == "directed":
+        return build.directed(sparse.csr_array(A)), [A]
+    if kind == "bipartite":
+        return build.bipartite(sparse.csr_array(A[: n // 2, n // 2 :])), [A[: n // 2, n // 2 :]]
+    if kind == "signed":
+        B = symmetric((rng.random((n, n)) < np.where(of[:, None] == of, 0.005, 0.04)) * (A == 0))
+        return build.signed(sparse.csr_array(symmetric(A) - B)), [symmetric(A), B]
+    parts = [symmetric((rng.random((n, n)) < 0.03 + 0.03 * (of[:, None] == of)).astype(float)) for _ in range(3)]
+    return build.several([build.undirected(sparse.csr_array(part)) for part in parts], [1.0] * 3), parts
+
+
+@for_each("kind", KINDS[:4])
+def test_labels_do_not_depend_on_threads(kind):
+    layered, _ = planted(kind)
+    for k in (0, 5):
+        first = clusters(layered, k=k)
+        for n in (1, 2, 3):
+            with gc.limit_threads(n):
+                assert (clusters(layered, k=k) == first).all()
+
+
+def test_the_layer_of_a_single_graph_is_as_good_as_the_graph():
+    graph = gc.as_graph(planted("several")[1][0])
+    layered = build.several([build.undirected(graph.to_scipy())], [2.0])
+    plain = gc.communities(graph, rng=0)
+    assert layered.modularity(plain.labels) == pytest.approx(plain.modularity, abs=1e-12)
+    assert layered.modularity(clusters(layered)) == pytest.approx(plain.modularity, abs=2e-3)
+
+
+def leiden(kind, matrices):
+    """Labels of leidenalg, until nothing gains."""
+    la, igraph = pytest.importorskip("leidenalg"), pytest.importorskip("igraph")
+
+    def graph_of(A, directed=False):
+        row, column = np.nonzero(A if directed else np.triu(A))
+        made = igraph.Graph(n=len(A), edges=np.stack([row, column], axis=1).tolist(), directed=directed)
+        made.es["weight"] = A[row, column].tolist()
+        return made
+
+    if kind == "directed":
+        graph = graph_of(matrices[0], directed=True)
+        return la.find_partition(graph, la.ModularityVertexPartition, weights="weight", n_iterations=-1, seed=1)
+    if kind == "bipartite":
+        (B,) = matrices
+        graph = graph_of(np.block([[np.zeros((len(B), len(B))), B], [B.T, np.zeros((B.shape[1],) * 2)]]))
+        graph.vs["type"] = [0] * len(B) + [1] * B.shape[1]
+        parts = la.CPMVertexPartition.Bipartite(
+            graph, resolution_parameter_01=1 / B.sum(), degree_as_node_size=True, types="type", weights="weight"
+        )
+        weights = [1, -1, -1]
+    else:
+        parts = [la.ModularityVertexPartition(graph_of(A), weights="weight") for A in matrices]
+        total = sum(A.sum() for A in matrices)
+        weights = [1] * 3 if kind == "several" else [matrices[0].sum() / total, -matrices[1].sum() / total]
+    optimiser = la.Optimiser()
+    optimiser.set_rng_seed(1)
+    optimiser.optimise_partition_multiplex(list(parts), layer_weights=weights, n_iterations=-1)
+    return parts[0]
+
+
+@for_each("kind", KINDS[:4])
+def test_values_are_no_less_than_those_of_leidenalg(kind):
+    layered, matrices = planted(kind)
+    theirs = np.unique(leiden(kind, matrices).membership, return_inverse=True)[1]
+    assert layered.modularity(clusters(layered)) >= layered.modularity(theirs) - 1e-3
