@@ -205,14 +205,14 @@ MUTANTS = [
     (
         "the-score-of-a-cluster-that-grows-stays",
         _MERGING,
-        '    enlarged["score"] = score(objective, enlarged["inside"], enlarged["mass"])\n',
+        '    enlarged["score"] = score(objective, enlarged["inside"], enlarged["mass"], ())\n',
         "",
         ["test_every_union_is_the_best_that_is_allowed"],
     ),
     (
         "scores-of-nodes-left-at-zero",
         _MERGING,
-        '        clusters[u]["score"] = score(objective, clusters[u]["inside"], clusters[u]["mass"])\n',
+        '        clusters[u]["score"] = score(objective, clusters[u]["inside"], clusters[u]["mass"], ())\n',
         "",
         ["test_every_union_is_the_best_that_is_allowed"],
     ),
