@@ -9,6 +9,7 @@ import subprocess
 import sys
 import tempfile
 import threading
+import time
 import warnings
 
 import networkx as nx
@@ -82,3 +83,20 @@ def test_calls_leave_the_process_as_it_was(tmp_path, monkeypatch, capfd):
     work()
     assert state() == before
     assert capfd.readouterr() == ("", "")
+
+
+def test_the_same_content_makes_the_same_file_at_any_time(tmp_path, monkeypatch):
+    graph, now = nx.to_scipy_sparse_array(nx.les_miserables_graph()), time.time
+    found = graphclust.communities(graph, rng=1)
+    endings = (".csv", ".tsv.gz", ".npz", ".graphml", ".gml", ".gexf")
+    written = []
+    for later in (0, 10**6):
+        monkeypatch.setattr(time, "time", lambda later=later: now() + later)
+        for ending in endings:
+            graphclust.save_graph(tmp_path / f"graph{ending}", graph, overwrite=True)
+        for ending in (".tsv", ".csv", ".json", ".npz"):
+            graphclust.write_labels(tmp_path / f"labels{ending}", found, overwrite=True)
+        found.model().save(tmp_path / "model.npz", overwrite=True)
+        graphclust.write_report(tmp_path / "page.html", found, overwrite=True)
+        written.append({path.name: path.read_bytes() for path in tmp_path.iterdir()})
+    assert written[0] == written[1] and len(written[0]) == 12

@@ -7,7 +7,7 @@
 The sources of each commit are taken from the repository's own history into --keep, with loops that are compiled once.
 Their processes take turns, question by question, so that a busy machine slows all; what counts is processor time of one
 thread, the median of --repeats, so that other processes count for little. Commits that cannot do something, or not yet,
-have a gap there. All that was measured is kept in results/history.json, and drawn to docs/pictures/history.png.
+have a gap there. All that was measured is kept in results/history.json, and drawn to docs/development/history.png.
 """
 
 import argparse
@@ -25,8 +25,9 @@ from typing import Any
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 RESULTS = ROOT / "tests" / "benchmarks" / "results" / "history.json"
-PICTURE = ROOT / "docs" / "pictures" / "history.png"
+PICTURE = ROOT / "docs" / "development" / "history.png"
 MORE = 1.1  # a question that takes so much longer than before is told
+TICKS = (0.125, 0.25, 0.5, 0.7, 0.8, 0.9, 1, 1.1, 1.25, 1.5, 2, 4, 8, 16)
 LEAST = 0.002  # seconds; questions that take less say nothing
 
 # Runs in each commit: needs nothing of this folder, and makes graphs without the package's generators, which change.
@@ -204,7 +205,10 @@ def draw(known: dict[str, Any]) -> None:
         style = ("-", "--")[number // 5]
         ax.plot(places, [ratios[at] for at in places], style, marker="o", color=f"C{number % 5}", label=ask)
     ax.set_yscale("log", base=2)
+    low, high = ax.get_ylim()
+    ax.set_yticks([tick for tick in TICKS if low < tick < high])
     ax.yaxis.set_major_formatter("{x:g}")
+    ax.yaxis.set_minor_locator(matplotlib.ticker.NullLocator())
     ax.axhline(1.0, color="0.8", zorder=0)
     ax.set_xticks(range(len(commits)), [f"{known[commit]['day'][5:]}\n{commit[:7]}" for commit in commits], fontsize=8)
     ax.set_ylabel("seconds, as a multiple of the last commit's")
