@@ -151,7 +151,7 @@ def _share_neighbors(graph: Graph, labels: Labels, u: Labels, v: Labels) -> npt.
     found, starts, ends = np.zeros(len(u), np.bool_), graph.indptr[:-1], graph.indptr[1:]
     u, v = np.where(ends[u] - starts[u] <= ends[v] - starts[v], (u, v), (v, u))
     lengths = ends[u] - starts[u]
-    if lengths.sum() > graph.n_nodes:  # more than are looked at where all clusters are checked
+    if 8 * lengths.sum() > graph.n_nodes:  # to check all clusters takes less than so many searches
         return found
     pair, near = np.repeat(np.arange(len(u)), lengths), graph.indices[ranges(starts[u], lengths)]
     _, is_there = places_of(graph, v[pair], near.astype(np.int64))

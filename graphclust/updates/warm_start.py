@@ -21,7 +21,7 @@ from graphclust.compiled.graphs.objective import ClusterSums, Rows
 from graphclust.engine.connectivity import join_parts
 from graphclust.engine.contraction import Contraction, contract, links_of_nodes
 from graphclust.engine.engine import SPARE_ENTRIES, evolve, number_to_spare
-from graphclust.engine.levels import Run, n_entries, read_only_level, with_sums
+from graphclust.engine.levels import Run, is_small, n_entries, read_only_level, with_sums
 from graphclust.engine.local_moving import refine
 from graphclust.engine.overlay import find_connected_parts, number_used
 from graphclust.engine.resolution import plan_for_any_number
@@ -33,6 +33,8 @@ from graphclust.updates.edits import ranges
 Labels = npt.NDArray[np.int32]
 SHARE = 1.0  # of the entries of a cluster: so many changes open it once on average; 0.5 is as good and a tenth slower
 SHARE_OF_SMALL = 0.05  # the same on a level of up to SPARE_ENTRIES, on which the work takes milliseconds
+
+SHARE_OF_ALL = 0.05  # the same for all clusters at once, since unions and splits of several are not seen from one
 
 
 class EarlierLevels(NamedTuple):
@@ -84,12 +86,17 @@ def restart(
     entries = np.bincount(found.labels, weights=np.diff(level.rows.indptr), minlength=k)
     is_few = n_entries(level) <= SPARE_ENTRIES
     share = SHARE_OF_SMALL if is_few else SHARE
-    found, moved = repartition(level, found, changed > share * entries * run.rng.random(k), goal, run)
+    is_open = changed > share * entries * run.rng.random(k)
+    whole, draw = changed.sum() / max(SHARE_OF_ALL * entries.sum(), 1.0), run.rng.random()
+    is_open |= whole > draw
+    found, moved = repartition(level, found, is_open, goal, run)
     waits = n_changed > 0 if waits is None else waits.copy()
     mark_neighbors(level, moved, waits)
     found = refine(level, found, goal, run, nodes=None if is_few else np.flatnonzero(waits))
-    if is_few and goal.most < np.inf and not goal.k and waits.any():  # few moves are left where clusters are full
-        found = evolve(level, found, plan_for_any_number(goal), number_to_spare(level, SPARE_ENTRIES), run)
+    is_full = is_few and goal.most < np.inf and bool(waits.any())  # few moves are left where clusters are full
+    if not goal.k and (is_full or (is_small(level) and 1.0 > whole > draw)):
+        n_new = max(number_to_spare(level, SPARE_ENTRIES), 0 if is_full else 1)
+        found = evolve(level, found, plan_for_any_number(goal), n_new, run)
     return connect_near(
         level, found, goal, run, None if may_part is None else has_changed(found.labels, before, may_part)
     )

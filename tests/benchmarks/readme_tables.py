@@ -225,6 +225,11 @@ def scale() -> str:
     return aligned(columns, [[row[column] for column in columns] for row in rows])
 
 
+def update_costs() -> str:
+    rows = read_rows("update_costs")
+    return aligned([*rows[0]], [[*row.values()] for row in rows])
+
+
 def on_dask() -> str:
     columns = ["nodes / entries", "objective", "where", "seconds", "ratio", "tasks", "MB sent", "ARI"]
     return aligned(columns, [[row[column] for column in columns] for row in read_rows("distributed")])
@@ -313,7 +318,8 @@ MEASURED: dict[str, Callable[[], str]] = {
     "recognition": recognition, "held_out": held_out, "best_cuts": best_cuts,
     "planted": planted, "paper": paper, "real": real, "knn": knn,
     "lfr_and_weighted": lfr_and_weighted, "small_graphs": small_graphs, "meshes": meshes, "scale": scale,
-    "levels": levels, "distributed": on_dask, "d2_sampling": d2_sampling, "sklearn_examples": sklearn_examples,
+    "levels": levels, "update_costs": update_costs,
+    "distributed": on_dask, "d2_sampling": d2_sampling, "sklearn_examples": sklearn_examples,
 }  # fmt: skip
 
 
