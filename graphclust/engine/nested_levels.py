@@ -33,7 +33,7 @@ from graphclust.graph.container import Graph
 from graphclust.graph.node_order import in_order, node_names, node_order
 from graphclust.objective.objective import WeighedGraph, node_terms, weigh
 from graphclust.progress import Progress
-from graphclust.updates.warm_start import EarlierLevels, restart_labels
+from graphclust.updates.warm_start import EarlierLevels, has_changed, restart_labels
 
 USUAL = 1.0  # resolution
 Labels = npt.NDArray[np.int32]
@@ -45,8 +45,9 @@ def without_cut_edges(graph: Graph, labels: Labels) -> Graph:
     rows = loops.rows_within(level_of(weigh(graph, "modularity")), labels).rows
     n, n_entries = graph.n_nodes, int(rows.indptr[-1])
     weights = None if graph.weights is None else rows.weights[:n_entries]
-    row = np.repeat(np.arange(n), np.diff(rows.indptr))
-    degrees = np.bincount(row, weights=weights, minlength=n).astype(np.float64)
+    lengths = np.diff(rows.indptr)
+    row = np.empty(0, np.int64) if weights is None else np.repeat(np.arange(n), lengths)
+    degrees = lengths.astype(np.float64) if weights is None else np.bincount(row, weights, n).astype(np.float64)
     return Graph(rows.indptr, rows.indices[:n_entries], weights, degrees, graph.loops)
 
 
@@ -73,12 +74,22 @@ def levels_within_bound(
         nodes = np.flatnonzero(too_heavy & ~is_whole)
         if not len(nodes) or (earlier is None and run.progress.out_of_time()):
             break
-        part, own = _graph_of_clusters(graph, labels, nodes)
         depth += 1
-        before = None if earlier is None or depth >= len(earlier.levels) else earlier.at(nodes)
-        on, goal = judge_alone(part, own, resolution, objective)
-        found = clusters_inside(on, own, goal, run, before, depth)
-        found = join_small(part.rows, found, sizes.at(nodes)._replace(most=np.inf))
+        own, found = without_gaps(labels[nodes]), np.full(len(nodes), -1, np.int32)
+        is_same = np.zeros(len(nodes), bool)
+        if earlier is not None and depth + 1 < len(
+            earlier.levels
+        ):  # on the last one parts may be even and not connected
+            is_same = ~has_changed(labels, earlier.levels[depth - 1], earlier.n_changed > 0)[labels[nodes]]
+            found[is_same] = without_gaps(earlier.levels[depth][nodes[is_same]])
+        others = nodes[~is_same]
+        if len(others):
+            part, clusters = _graph_of_clusters(graph, labels, others)
+            before = None if earlier is None or depth >= len(earlier.levels) else earlier.at(others)
+            on, goal = judge_alone(part, clusters, resolution, objective)
+            inside = clusters_inside(on, clusters, goal, run, before, depth)
+            inside = join_small(part.rows, inside, sizes.at(others)._replace(most=np.inf))
+            found[~is_same] = inside + (int(found.max()) + 1)
         parts_of = np.zeros(int(own.max()) + 1, np.int64)
         np.add.at(parts_of, own[np.unique(found, return_index=True)[1]], 1)
         is_whole[nodes] = parts_of[own] == 1
@@ -88,10 +99,13 @@ def levels_within_bound(
             yield labels
     nodes = np.flatnonzero(too_heavy)
     if len(nodes):
-        part, own = _graph_of_clusters(graph, labels, nodes)
-        found = split_evenly(part, own, sizes.at(nodes))
+        found = np.full(len(nodes), -1, np.int32)
         if earlier is not None and len(earlier.levels) > 1:
-            found = _split_as_before(own, found, earlier, nodes, sizes.at(nodes))
+            found = _parts_before(without_gaps(labels[nodes]), earlier, nodes, sizes.at(nodes))
+        others = nodes[found < 0]
+        if len(others):
+            part, own = _graph_of_clusters(graph, labels, others)
+            found[found < 0] = split_evenly(part, own, sizes.at(others)) + (int(found.max()) + 1)
         labels = nest_clusters(labels, nodes, found)
         yield labels if keep is None else keep(labels)
 
@@ -162,12 +176,10 @@ def clusters_inside(
     return connect(run.finest, found, goal, run).labels
 
 
-def _split_as_before(
-    labels: Labels, parts: Labels, earlier: EarlierLevels, nodes: npt.NDArray[np.int64], sizes: Sizes
-) -> Labels:
-    """Parts of clusters; an unchanged cluster keeps its earlier parts.
+def _parts_before(labels: Labels, earlier: EarlierLevels, nodes: npt.NDArray[np.int64], sizes: Sizes) -> Labels:
+    """The earlier parts of unchanged clusters, -1 for the nodes of others.
 
-    labels, parts, sizes : of some of the nodes. earlier : of all nodes.
+    labels, sizes : of some of the nodes. earlier : of all nodes.
     """
     *_, above_of_all, below_of_all = earlier.levels
     above, below = above_of_all[nodes], below_of_all[nodes]
@@ -181,7 +193,7 @@ def _split_as_before(
     before = np.unique(pairs, return_inverse=True)[1].astype(np.int32)
     differs |= sizes.of_clusters(before)[before] > sizes.most
     is_same = (np.bincount(labels, weights=differs) == 0)[labels]
-    return without_gaps(np.where(is_same, before + int(parts.max()) + 1, parts))
+    return np.where(is_same, before, np.int32(-1))
 
 
 def nest_clusters(labels: Labels, nodes: npt.NDArray[np.int64], found: Labels) -> Labels:
