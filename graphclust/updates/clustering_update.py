@@ -120,10 +120,11 @@ def partition_again(
             "after the edits no edge is left in the component that was clustered, expected at least one; cluster the "
             "changed graph"
         )
+    progress.watch(part)
     run = _run_on(on, clustering.objective, None if wanted.sizes is None else wanted.sizes[nodes], rng, progress)
     labels = start_labels(part, _without_full(kept, edit, wanted)[at], clustering.n_clusters, wanted.k)
     kept, n_changed = kept[at], edit.n_changed[at]
-    start = start_from(clustering, edit, nodes, kept, labels, run, looked_at)
+    start = start_from(clustering, edit, nodes, kept, labels, run, looked_at, is_free=not wanted.k)
     goal = _goal(clustering, on, wanted)
     if is_apart:
         found = _improve(run, start, n_changed, clustering.objective, goal._replace(least=0.0))

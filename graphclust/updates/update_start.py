@@ -71,11 +71,12 @@ class Start(NamedTuple):
 
 def start_from(
     clustering: Clustering, edit: EditedGraph, nodes: Labels, before: Labels, labels: Labels, run: Run,
-    looked_at: npt.NDArray[np.bool_] | None = None,
+    looked_at: npt.NDArray[np.bool_] | None = None, *, is_free: bool = True,
 ) -> Start:  # fmt: skip
     """The start from labels of some nodes of the edited graph, numbered without gaps, and the sums of the clusters.
 
-    before : the labels that these nodes had, -1 for none.
+    before : the labels that these nodes had, -1 for none. is_free : whether clusters were connected; where k is given,
+    one may hold a component of its own, which a new edge links to another cluster.
 
     The sums follow from the earlier sums and the changed edges, and only nodes that lost weight to their cluster or won
     weight to another may gain. If nodes that had edges have changed their cluster, a pass over the rows makes the sums,
@@ -95,7 +96,7 @@ def start_from(
     needs_sums = has_moved & ((before >= 0) | (size[own] > 1))  # a node that is alone, as before, left no cluster
     if is_lost.any() or _has_edges(clustering, edit, nodes[needs_sums]):
         return Start(with_sums(run.finest, own, k, run), has_changed | has_moved)
-    cut, waits, may_part = _cuts_after(clustering, edit, nodes, labels, graph)
+    cut, waits, may_part = _cuts_after(clustering, edit, nodes, labels, graph, is_free)
     cut = np.where(volume > 0.0, cut[label_of], 0.0)
     alone = np.flatnonzero(size[own] == 1)
     cut[own[alone]] = graph.degrees[alone] - graph.loops[alone]
@@ -113,7 +114,7 @@ def _has_edges(clustering: Clustering, edit: EditedGraph, nodes: Labels) -> bool
 
 
 def _cuts_after(
-    clustering: Clustering, edit: EditedGraph, nodes: Labels, labels: Labels, graph: Graph
+    clustering: Clustering, edit: EditedGraph, nodes: Labels, labels: Labels, graph: Graph, is_free: bool
 ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.bool_], npt.NDArray[np.bool_]]:
     """The cut of each cluster after the edits, in which removed nodes still count.
 
@@ -143,6 +144,8 @@ def _cuts_after(
     linked = np.zeros(len(u), np.bool_)
     linked[stay] = _share_neighbors(graph, labels, at[0][stay], at[1][stay])
     may_part[u[~linked]] = may_part[v[~linked]] = True
+    if not is_free:
+        may_part[source[crosses]] = may_part[target[crosses]] = True
     return cut[:-1], waits[rows], may_part[rows]
 
 

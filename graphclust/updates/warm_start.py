@@ -34,7 +34,7 @@ Labels = npt.NDArray[np.int32]
 SHARE = 1.0  # of the entries of a cluster: so many changes open it once on average; 0.5 is as good and a tenth slower
 SHARE_OF_SMALL = 0.05  # the same on a level of up to SPARE_ENTRIES, on which the work takes milliseconds
 
-SHARE_OF_ALL = 0.05  # the same for all clusters at once, since unions and splits of several are not seen from one
+SHARE_OF_ALL = 0.05  # of all entries, for all clusters at once and new partitions, on a level of one compiled call
 
 
 class EarlierLevels(NamedTuple):
@@ -78,7 +78,9 @@ def restart(
     that may be disconnected has one of these nodes; by default any cluster may be.
 
     A cluster is opened with a probability equal to the share of its entries that changed, over `SHARE`. So earlier
-    edits need not be recorded: many small edits open a cluster as often as a large one.
+    edits need not be recorded: many small edits open a cluster as often as a large one. So are all on a level of one
+    compiled call, by the share of all entries over `SHARE_OF_ALL`, and beside them there are new partitions: unions and
+    splits of several clusters are not found from one.
     """
     k, before = len(found.sums.size), found.labels
     nodes = np.flatnonzero(n_changed)
@@ -88,13 +90,14 @@ def restart(
     share = SHARE_OF_SMALL if is_few else SHARE
     is_open = changed > share * entries * run.rng.random(k)
     whole, draw = changed.sum() / max(SHARE_OF_ALL * entries.sum(), 1.0), run.rng.random()
-    is_open |= whole > draw
+    opens_all = bool(is_small(level) and waits is not None and draw < whole < 1.0)  # not inside the clusters of a level
+    is_open |= opens_all
     found, moved = repartition(level, found, is_open, goal, run)
     waits = n_changed > 0 if waits is None else waits.copy()
     mark_neighbors(level, moved, waits)
     found = refine(level, found, goal, run, nodes=None if is_few else np.flatnonzero(waits))
     is_full = is_few and goal.most < np.inf and bool(waits.any())  # few moves are left where clusters are full
-    if not goal.k and (is_full or (is_small(level) and 1.0 > whole > draw)):
+    if not goal.k and (is_full or opens_all):
         n_new = max(number_to_spare(level, SPARE_ENTRIES), 0 if is_full else 1)
         found = evolve(level, found, plan_for_any_number(goal), n_new, run)
     return connect_near(

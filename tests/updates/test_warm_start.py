@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 
-from graphclust import adjusted_rand_index, as_graph, communities
+from graphclust import adjusted_rand_index, as_graph, communities, coreset_sc, planted_partition
 from graphclust.compiled.graphs.levels import Goal
 from graphclust.engine.contraction import contract
 from graphclust.engine.levels import run_on, with_sums
@@ -114,3 +114,12 @@ def test_nodes_wait_that_lost_weight_to_their_cluster_or_won_weight_to_another(e
     exact = with_sums(run.finest, start.found.labels, 2, run).sums
     np.testing.assert_allclose(start.found.sums.inside, exact.inside)
     np.testing.assert_allclose(start.found.sums.mass, exact.mass)
+
+
+def test_an_update_reads_the_rows_near_its_edits():
+    """Counts of entries, which no other work on the machine disturbs; a run from nothing reads each several times."""
+    graph = planted_partition(150, 200, 15, 5, rng=1).graph
+    edges = [(u, int(graph.neighbors(u)[0])) for u in (0, 9_000, 20_000)]
+    for found in (communities(graph, rng=0), coreset_sc(graph, 150, rng=0)):
+        read = [found.update(removed=edges[:n], rng=0).entries_read["partition"] for n in (1, 3)]
+        assert 0 < read[0] <= read[1] < 0.02 * graph.n_entries
