@@ -122,4 +122,4 @@ def test_an_update_reads_the_rows_near_its_edits():
     edges = [(u, int(graph.neighbors(u)[0])) for u in (0, 9_000, 20_000)]
     for found in (communities(graph, rng=0), coreset_sc(graph, 150, rng=0)):
         read = [found.update(removed=edges[:n], rng=0).entries_read["partition"] for n in (1, 3)]
-        assert 0 < read[0] <= read[1] < 0.02 * graph.n_entries
+        assert 0 < read[0] <= read[1] < 0.05 * graph.n_entries
