@@ -115,7 +115,7 @@ def main() -> None:
         for path, node, new in drawn[arguments.first :]:
             if time.monotonic() - start > 60 * arguments.minutes:
                 break
-            text = spoil((ROOT / path).read_text(), node, new)
+            text = spoil((base / path).read_text(), node, new)
             result, how = run_spoiled(base, path, text, tests_of(path), SECONDS)
             result = CAUGHT if result == WRONG_TESTS else result  # the files of tests cannot even be imported
             results.append(result)

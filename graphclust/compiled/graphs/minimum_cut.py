@@ -177,7 +177,7 @@ def minimum_cut(rows, best, side):
 @loop()
 def find_minimum_cuts(first, last, block, members, rows, place, cuts):
     """The weight of a minimum cut of clusters first..last-1; 0 for a single node."""
-    labels, starts, nodes = members
+    labels, starts, nodes, _ = members
     for c in range(first, last):
         own = nodes[starts[c] : starts[c + 1]]
         cuts[c] = 0.0
@@ -218,7 +218,7 @@ def cut_clusters(first, last, block, members, rows, place, bar, fate):
     fate[u] is a node of the part that u is in; the nodes peeled off are a part. Of a cluster that is peeled to the end
     the two halves of that order are parts.
     """
-    labels, starts, nodes = members
+    labels, starts, nodes, _ = members
     for c in range(first, last):
         own = nodes[starts[c] : starts[c + 1]]
         inner, turn = rows_among(own, rows, labels, place), np.zeros(len(own), np.int32)
