@@ -20,38 +20,44 @@ from graphclust.compiled.graphs.objective import PLAIN, Objective
 from graphclust.engine.bisection import new_parts
 from graphclust.engine.bounds import pack
 from graphclust.engine.engine import Cycles, search
-from graphclust.engine.levels import Run, mean_weight, value
+from graphclust.engine.levels import Run, Shares, mean_weight, value
 from graphclust.engine.resolution import Plan
 from graphclust.engine.settling import is_within, settle
 from graphclust.engine.v_cycle import v_cycle
+from graphclust.engine.within_bounds import make_connected, n_disconnected
 
 
 class Effort(NamedTuple):
-    """The V-cycles of a search for equal parts; descent : as of `engine.Effort`."""
+    """The V-cycles of a search for equal parts; descent : as of `engine.Effort`, rounds_in_vain : as of `Run`."""
 
     cycles: Cycles
     descent: float
+    rounds_in_vain: int = 12
 
 
 EFFORTS = {
-    "low": Effort(Cycles(1, 0), 0),
+    "low": Effort(Cycles(1, 0), 0, 3),
     "normal": Effort(Cycles(2, 2), 0),
     "high": Effort(Cycles(4, 3), 4),
 }
 
 
-def partition_balanced(level: Level, goal: Goal, effort: Effort, run: Run) -> tuple[Partition, bool]:
-    """The best partition that the effort finds, and whether it is within the bounds."""
+def partition_balanced(
+    level: Level, goal: Goal, effort: Effort, run: Run, contiguous: bool = False
+) -> tuple[Partition, bool]:
+    """The best partition that the effort finds, and whether it is within the bounds.
+
+    contiguous : whether one whose parts are connected is preferred, if one is found.
+    """
+    run = replace(run, rounds_in_vain=effort.rounds_in_vain)
     tries = [partial(new_parts, level, goal)] * effort.cycles.first
-    found, _ = search(level, [], [], tries, plan_for_parts(goal), effort.cycles, effort.descent, run)
+    plan = Plan(goal, (0.0, 0.0, 0.0), None)  # the regions depend on the level alone
+    found, _ = search(level, [], [], tries, plan, effort.cycles, effort.descent, run)
     if not is_within(level, found, goal, run):
         found = settle(level, pack(level, goal.k, run), goal, run)
+    if contiguous and n_disconnected(level, found, run):
+        found = make_connected(level, found, plan, run)
     return found, is_within(level, found, goal, run)
-
-
-def plan_for_parts(goal: Goal) -> Plan:
-    """The plan of a search for equal parts, whose regions depend on the level alone."""
-    return Plan(goal, (0.0, 0.0, 0.0), None)
 
 
 def improve_parts(level: Level, found: Partition, max_cycles: int, run: Run) -> Partition:
@@ -60,8 +66,9 @@ def improve_parts(level: Level, found: Partition, max_cycles: int, run: Run) -> 
     max_cycles : the first V-cycle that gains nothing is the last.
     """
     k = len(found.sums.size)
-    run = replace(run, shares=np.bincount(found.labels, level.terms.size, minlength=k))
-    goal = Goal(Objective(PLAIN, 0.0, mean_weight(level)), k, 0.0, 1.0)  # a part holds at most 1 for each of its share
+    load = np.bincount(found.labels, level.terms.size, minlength=k)
+    run = replace(run, shares=Shares(load, np.zeros(k), load))
+    goal = Goal(Objective(PLAIN, 0.0, mean_weight(level)), k, 0.0, float(load.max()))
     for _ in range(max_cycles):
         made = v_cycle(level, found, goal, 0.0, run)
         if value(made, goal) <= value(found, goal):

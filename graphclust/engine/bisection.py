@@ -19,9 +19,9 @@ from graphclust.compiled.graphs.levels import Goal, Level, Partition
 from graphclust.compiled.graphs.two_hop import join_singletons
 from graphclust.compiled.graphs.v_cycle import rows_within
 from graphclust.engine.contraction import Contraction, coarsest, contractions
-from graphclust.engine.levels import Run, pull_of_level, with_sums
+from graphclust.engine.levels import Run, Shares, pull_of_level, with_sums
 from graphclust.engine.local_moving import find_regions
-from graphclust.engine.settling import settle_parts
+from graphclust.engine.settling import settle_parts, shares_of
 
 HEAVIEST = 0.15  # of an average cluster: no region is larger, so that clusters can be balanced ...
 GROWTH = 8.0  # ... but coarse levels, which have fewer clusters, allow so many nodes of average size
@@ -38,27 +38,28 @@ class Parts(NamedTuple):
 
     found: Partition
     counts: np.ndarray
-    shares: np.ndarray
+    shares: Shares
 
     def settle(self, level: Level, goal: Goal, run: Run, relaxed: bool, in_rounds: bool = True) -> Parts:
         """The parts settled, as `settle_parts` does it."""
         return self._replace(found=settle_parts(level, self.found, self.shares, goal, run, relaxed, in_rounds))
 
-    def halves(self, found: Partition, shares: np.ndarray) -> Parts:
+    def halves(self, found: Partition, shares: Shares) -> Parts:
         """The parts after every one of more than one cluster was cut in two; shares : of all k clusters."""
         second = self.counts // 2
         counts = np.stack([self.counts - second, second], 1).ravel()
         counts = counts[counts > 0]
-        return Parts(found, counts, np.add.reduceat(shares, np.cumsum(counts) - counts))
+        first = np.cumsum(counts) - counts
+        return Parts(found, counts, Shares(*(np.add.reduceat(each, first) for each in shares)))
 
 
 def new_parts(level: Level, goal: Goal, run: Run) -> Partition:
     """k parts from nothing."""
-    shares = np.ones(goal.k) if run.shares is None else run.shares
+    shares = shares_of(goal, run)
     steps = small_regions(level, None, 2 * NODES_PER_PART, goal.k, GROWTH, run)
     here = coarsest(level, steps)
     whole = with_sums(here, np.zeros(len(here.terms.mass), np.int32), 1, run)
-    parts = Parts(whole, np.array([goal.k]), np.array([shares.sum()]))
+    parts = Parts(whole, np.array([goal.k]), Shares(*(each.sum(keepdims=True) for each in shares)))
     for depth in range(len(steps), -1, -1):
         relaxed = depth > 0
         if depth < len(steps):
@@ -96,7 +97,7 @@ def small_regions(
     return contractions(level, regions_of, run, within)
 
 
-def _bisect(level: Level, parts: Parts, shares: np.ndarray, goal: Goal, run: Run, relaxed: bool) -> Parts:
+def _bisect(level: Level, parts: Parts, shares: Shares, goal: Goal, run: Run, relaxed: bool) -> Parts:
     """Every part of more than one cluster in two halves, by a V-cycle inside all parts at once."""
     found, inner = parts.found, rows_within(level, parts.found.labels)
     n_halves = 2 * len(parts.counts)
@@ -110,7 +111,7 @@ def _bisect(level: Level, parts: Parts, shares: np.ndarray, goal: Goal, run: Run
     return halves._replace(found=with_sums(level, halves.found.labels, len(halves.counts), run))
 
 
-def _grow(inner: Level, parts: Parts, shares: np.ndarray, goal: Goal, run: Run, relaxed: bool) -> Parts:
+def _grow(inner: Level, parts: Parts, shares: Shares, goal: Goal, run: Run, relaxed: bool) -> Parts:
     """Every part of more than one cluster in two halves: of several tries the one that cuts least, part by part.
 
     inner : without edges between parts.
@@ -120,10 +121,12 @@ def _grow(inner: Level, parts: Parts, shares: np.ndarray, goal: Goal, run: Run, 
     is_cut = counts > 1
     first = np.cumsum(1 + is_cut) - 1 - is_cut  # the number of the first half of each part
     load = np.bincount(found.labels, inner.terms.size, minlength=len(counts))
-    target = np.where(is_cut, load * halves.shares[first + is_cut] / parts.shares, 0.0)
+    target = np.where(is_cut, load * (halves.shares.target[first + is_cut] / parts.shares.target), 0.0)
     number = np.stack([first, first + is_cut], 1).ravel().astype(np.int32)
     best, least = found.labels, np.full(len(counts), np.inf)
-    for i in range(TRIES):  # every other one without rounds of moves, which on few nodes all come to the same
+    for i in range(
+        2 if run.progress.out_of_time() else TRIES
+    ):  # every other one without rounds of moves, which on few nodes all come to the same
         grown = grow_halves(inner.rows, inner.terms.size, found.labels, target, run.rng.permutation(len(found.labels)))
         made = halves._replace(found=with_sums(inner, number[grown], len(halves.counts), run))
         labels = made.settle(inner, goal, run, relaxed, i % 2 == 0).found.labels

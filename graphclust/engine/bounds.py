@@ -17,7 +17,7 @@ from graphclust.compiled.graphs.levels import Goal, Level, Partition
 from graphclust.compiled.graphs.objective import ClusterSums
 from graphclust.engine.contraction import contract
 from graphclust.engine.join_small_clusters import Sizes, join_small
-from graphclust.engine.levels import Run, at_nodes, partition_in, read_only_level, room_for, with_sums
+from graphclust.engine.levels import Run, Shares, at_nodes, partition_in, read_only_level, room_for, with_sums
 from graphclust.engine.local_moving import refine
 from graphclust.engine.overlay import number_used
 from graphclust.errors import GraphValidationError, GraphWarning, ParameterError, amount, warn_caller
@@ -237,10 +237,18 @@ def most_of_equal_parts(size: np.ndarray, k: int, max_imbalance: float) -> float
     return float(math.ceil(most - ROUND_OFF * most)) if (size == np.floor(size)).all() else most * (1.0 + ROUND_OFF)
 
 
-def least_of_equal_parts(size: np.ndarray, k: int, min_imbalance: float) -> float:
-    """What one of k parts has to hold: (1 - min_imbalance) times the mean, rounded down if sizes are whole numbers."""
-    least = max(0.0, 1.0 - min_imbalance) * float(size.sum()) / k * (1.0 - ROUND_OFF)
-    return float(math.floor(least + 2.0 * ROUND_OFF * least)) if (size == np.floor(size)).all() else least
+def shares_of_parts(size: np.ndarray, targets: np.ndarray, max_imbalance: float, min_imbalance: float | None) -> Shares:
+    """What parts are to hold by their targets, > 0 in any unit, and their bounds.
+
+    These are (1 + max_imbalance) and (1 - min_imbalance) times that, rounded up and down if the sizes are whole
+    numbers; without min_imbalance there is no lower one.
+    """
+    target = targets * (float(size.sum()) / float(targets.sum()))
+    most = (1.0 + max_imbalance) * target
+    least = max(0.0, 0.0 if min_imbalance is None else 1.0 - min_imbalance) * target
+    if (size == np.floor(size)).all():
+        return Shares(target, np.floor(least * (1.0 + ROUND_OFF)), np.ceil(most * (1.0 - ROUND_OFF)))
+    return Shares(target, least * (1.0 - ROUND_OFF), most * (1.0 + ROUND_OFF))
 
 
 def question_share(size: np.ndarray, k: int, max_imbalance: float) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -20,12 +21,21 @@ REGION = 3.0  # nodes in a region, about, whose pull suits a level
 AT_ONCE = 1 << 19  # entries: a step over so many takes some milliseconds, and need not look at the clock on the way
 
 
+class Shares(NamedTuple):
+    """What each of k parts is to hold, and the least and the most that it may hold; float64, (k,) each."""
+
+    target: np.ndarray
+    least: np.ndarray
+    most: np.ndarray
+
+
 @dataclass(frozen=True)
 class Run:
     """What every step of a run is given: randomness, progress, and what the numbers of the objective are measured in.
 
     graph : whose reads are counted, those of its level `finest`; None where that is a contracted graph.
-    shares : float64, (k,), how many times the bounds of the goal each of k clusters may hold; None for once.
+    shares : of k parts whose bounds differ, instead of those of the goal; None if all have the same.
+    rounds_in_vain : of Jet's moves, after which equal parts are as good as they get.
     """
 
     graph: Graph | None
@@ -33,7 +43,8 @@ class Run:
     units: Units
     rng: np.random.Generator
     progress: Progress
-    shares: np.ndarray | None = None
+    shares: Shares | None = None
+    rounds_in_vain: int = 12
 
     def reads(self, level: Level, n_entries: int) -> None:
         """Count entries that were read of the user's graph; coarser levels are not counted."""

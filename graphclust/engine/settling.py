@@ -21,18 +21,20 @@ from graphclust.compiled.runtime.shuffling import draws_of
 from graphclust.engine.agglomeration import NO_GAINS, agglomerate
 from graphclust.engine.contraction import Contraction, contract, project
 from graphclust.engine.join_small_clusters import Sizes, join_small
-from graphclust.engine.levels import Run, n_entries, partition_in, read_only_level, room_for, value, with_sums
+from graphclust.engine.levels import Run, Shares, n_entries, partition_in, read_only_level, room_for, value, with_sums
 from graphclust.engine.local_moving import refine
 
-FINEST_ROUNDS, COARSE_ROUNDS = Rounds(0.25, 12), Rounds(0.75, 12)  # of Jet
+FINEST_TOLERANCE, COARSE_TOLERANCE = 0.25, 0.75  # of Jet
 # A search from the whole border can cross high barriers; searches from a few nodes cross low ones, and end soon.
 WHOLE = climbing.FMLimits(1 << 40, 300, np.inf, 3, 0.0)
 LOCAL = climbing.FMLimits(16, 15, 1000.0, 3, 0.0)
+LATE = LOCAL._replace(rounds=1)  # when time is up
 # Share of the level's entries that a search for a ratio may read after the value was highest; without this limit cuts
 # take 2 to 3 times as long.
 IN_VAIN = 0.2
 FM_MIN_ENTRIES = 1 << 11  # that a search may read on any level: those of some dozen regions, as a branch of a tree is
 ROUNDS = 3  # of searches, each from all border nodes; a round that gains nothing is the last
+ROUND_OFF = 1e-9  # of how far parts of unequal shares may be from their targets
 MOST_IN_ROUNDS = 1 << 22  # entries of a level whose nodes move in rounds, each of which reads all of them
 
 
@@ -46,18 +48,34 @@ def is_cut(goal: Goal) -> bool:
     return goal.k > 0 and goal.objective.kind == PLAIN and goal.objective.pull == 0.0 and goal.most < np.inf
 
 
-def loads_over_shares(level: Level, found: Partition, goal: Goal, run: Run) -> np.ndarray:
-    """What each of the k clusters holds, for each unit of its share of the bounds."""
-    load = np.bincount(found.labels, level.terms.size, minlength=goal.k)
-    return load if run.shares is None else load / run.shares
-
-
 def is_within(level: Level, found: Partition, goal: Goal, run: Run) -> bool:
     """Whether there are k clusters, each of which has a node and holds what the bounds say."""
+    least, most = (goal.least, goal.most) if run.shares is None else run.shares[1:]
     load = np.bincount(found.labels, level.terms.size, minlength=goal.k)
-    share = 1.0 if run.shares is None else run.shares
-    holds = len(load) == goal.k and ((load >= goal.least * share) & (load <= goal.most * share)).all()
+    holds = len(load) == goal.k and ((load >= least) & (load <= most)).all()
     return bool(holds) and bool(np.bincount(found.labels, minlength=goal.k).all())
+
+
+def shares_of(goal: Goal, run: Run) -> Shares:
+    """The shares of k parts, equal ones by default; without a lower bound parts are to be full."""
+    if run.shares is not None:
+        return run.shares
+    target = goal.most if goal.least == 0.0 else 0.5 * (goal.least + goal.most)
+    return Shares(*(np.full(goal.k, each) for each in (target, goal.least, goal.most)))
+
+
+def bound_all(shares: Shares, goal: Goal, spare: float = 0.0) -> tuple[Goal, np.ndarray]:
+    """Bounds that serve parts of unequal shares, and the ballast that each part has to hold for that.
+
+    spare : by how much parts may pass their bounds. All may be as far from their targets as the part that may least.
+    """
+    target, largest = shares.target, float(shares.target.max())
+    if (target == largest).all():
+        least, most = float(shares.least.max()), float(shares.most.min())
+    else:
+        least = largest - (1.0 - ROUND_OFF) * float((target - shares.least).min())
+        most = largest + (1.0 - ROUND_OFF) * float((shares.most - target).min())
+    return goal._replace(k=len(target), least=least - spare, most=most + spare), largest - target
 
 
 def worth(level: Level, found: Partition, goal: Goal, run: Run) -> tuple[bool, float]:
@@ -77,8 +95,10 @@ def balance(level: Level, found: Partition, goal: Goal, run: Run) -> tuple[Parti
     """
     if is_within(level, found, goal, run):
         return found, True
-    room = room_for(level, goal.k)
-    _, within = balance_loops.balance_into(level, found, goal, np.zeros(goal.k), room)
+    room, bound, ballast = room_for(level, goal.k), goal, np.zeros(goal.k)
+    if run.shares is not None:
+        bound, ballast = bound_all(run.shares, goal)
+    _, within = balance_loops.balance_into(level, found, bound, ballast, room)
     return partition_in(room, goal.k), bool(within)
 
 
@@ -87,8 +107,7 @@ def settle(level: Level, found: Partition, goal: Goal, run: Run) -> Partition:
     if not is_bounded(goal):
         return refine(level, found, goal, run)
     if is_cut(goal):
-        shares = np.ones(goal.k) if run.shares is None else run.shares
-        return settle_parts(level, found, shares, goal, run, level is not run.finest)
+        return settle_parts(level, found, shares_of(goal, run), goal, run, level is not run.finest)
     if len(found.sums.size) > goal.k:
         step = contract(level, found, run)
         found = step.project(agglomerate(step.coarse, goal._replace(least=0.0, most=np.inf), run))
@@ -101,30 +120,30 @@ def uncoarsen(step: Contraction, found: Partition, goal: Goal, run: Run) -> Part
 
 
 def settle_parts(
-    level: Level, found: Partition, shares: np.ndarray, goal: Goal, run: Run, relaxed: bool, in_rounds: bool = True
+    level: Level, found: Partition, shares: Shares, goal: Goal, run: Run, relaxed: bool, in_rounds: bool = True
 ) -> Partition:
     """Equal parts within their bounds, as far as the nodes of the level allow, and refined.
 
-    shares : how many times the bounds each part may hold. relaxed : whether they may be passed by an average node.
+    relaxed : whether a part may pass its bounds by the size of an average node.
     in_rounds : whether nodes move in rounds before searches begin.
     """
-    size, k, largest = level.terms.size, len(shares), float(shares.max())
+    size, k = level.terms.size, len(shares.target)
     mean = float(size.mean())
-    spare = mean if relaxed else 0.0
-    bound = goal._replace(k=k, least=goal.least * largest - spare, most=goal.most * largest + spare)
-    ballast = goal.most * (largest - shares)  # so that one bound serves parts of unequal shares
-    load, n_left = np.bincount(found.labels, size, minlength=k), len(level.rows.indices)
+    bound, ballast = bound_all(shares, goal, mean if relaxed else 0.0)
+    load = np.bincount(found.labels, size, minlength=k)
     if load.min() == 0.0 or (load + ballast).max() > bound.most or (load + ballast).min() < bound.least:
         room = room_for(level, k)
         balance_loops.balance_into(level, found, bound, ballast, room)
         found = partition_in(room, k)
-    if k > 1 and in_rounds and n_left <= MOST_IN_ROUNDS:
+    is_late = run.progress.out_of_time()
+    if k > 1 and in_rounds and n_entries(level) <= MOST_IN_ROUNDS:
         room = room_for(level, k)
-        move_in_rounds_into(level, found, bound, ballast, COARSE_ROUNDS if relaxed else FINEST_ROUNDS, room)
+        rounds = Rounds(COARSE_TOLERANCE if relaxed else FINEST_TOLERANCE, 1 if is_late else run.rounds_in_vain)
+        move_in_rounds_into(level, found, bound, ballast, rounds, room)
         found = partition_in(room, k)
-    room_left = min(goal.most * shares.sum() - size.sum(), size.sum() - goal.least * shares.sum())
+    room_left = min(shares.most.sum() - size.sum(), size.sum() - shares.least.sum())
     slack = float(size.max()) if room_left < k * mean else 0.0
-    for search_limits in (LOCAL,) if run.progress.out_of_time() else (WHOLE, LOCAL):
+    for search_limits in (LATE,) if is_late else (WHOLE, LOCAL):
         room = room_for(level, k)
         climbing.climb_into(level, found, bound, ballast, search_limits._replace(slack=slack), draws_of(run.rng), room)
         found = partition_in(room, k)

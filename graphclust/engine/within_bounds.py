@@ -39,7 +39,8 @@ from graphclust.objective.objective import Aim
 TIGHT = 1.5  # times the mean: if the upper bound is lower, equal parts are a parent too
 ROUNDS = 8  # in which parts of clusters join neighbors, and these give nodes away
 TRIES = 8  # at growing connected clusters from random nodes
-FEW_ENTRIES = 1 << 13  # of a level, up to which clusters are balanced by moves that keep them connected
+FEW_ENTRIES = 1 << 13  # of a level, up to which clusters are balanced by moves that keep them connected ...
+FEW_OF_PARTS = 1 << 17  # ... and equal parts, where that was asked for
 
 
 def partition_within(
@@ -130,13 +131,13 @@ def make_connected(level: Level, found: Partition, plan: Plan, run: Run) -> Part
 
 def _find_connected(level: Level, found: Partition, plan: Plan, run: Run) -> Iterator[Partition]:
     """Partitions that are more likely to have connected clusters than the one found."""
-    goal, is_few = plan.goal, n_entries(level) <= FEW_ENTRIES
+    goal, is_few = plan.goal, n_entries(level) <= (FEW_OF_PARTS if is_cut(plan.goal) else FEW_ENTRIES)
     free, made = goal._replace(least=0.0, most=np.inf), [found]
     if not is_cut(goal):
         made += [v_cycle(level, None, goal, pull, run, settled=settle_connected) for pull in plan.pulls]
         yield from made[1:]
     yield reconnect(level, found, goal, run)
-    for one in made if is_few else []:
+    for one in [one for one in made if is_few and len(one.sums.size) == goal.k]:
         whole = connect_once(level, settle(level, one, free, run), free, run)
         yield settle_connected(level, balance_connected(level, whole, goal, run), goal, run)
     if is_few and (run.graph is None or run.graph.n_components == 1):
@@ -149,17 +150,22 @@ def settle_connected(level: Level, found: Partition, goal: Goal, run: Run) -> Pa
     """`settle`, if that leaves all clusters connected; else the partition found, connected if that is possible."""
     for tried in (settle(level, found, goal, run), found):
         if len(tried.sums.size) == goal.k:
-            made = connect(level, tried, goal, run)
+            made = connect(level, tried, bounds_of_joining(goal, run), run)
             if is_within(level, made, goal, run) and find_connected_parts(level, made, run)[1] == goal.k:
                 return made
     return found
+
+
+def bounds_of_joining(goal: Goal, run: Run) -> Goal:
+    """The goal by which parts of clusters join neighbors: without bounds where those of the clusters differ."""
+    return goal if run.shares is None else goal._replace(least=0.0, most=np.inf)
 
 
 def reconnect(level: Level, found: Partition, goal: Goal, run: Run) -> Partition:
     """The partition after rounds: parts of clusters join full neighbors, which then give nodes away."""
     for _ in range(ROUNDS):
         found = connect_once(level, found, goal._replace(least=0.0, most=np.inf), run)
-        found = connect_once(level, balance(level, found, goal, run)[0], goal, run)
+        found = connect_once(level, balance(level, found, goal, run)[0], bounds_of_joining(goal, run), run)
         if not n_disconnected(level, found, run):
             break
     return settle_connected(level, found, goal, run)

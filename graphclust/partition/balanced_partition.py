@@ -3,25 +3,26 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, Literal
 
 import numpy as np
 
 from graphclust.checks import Seed, as_choice, as_number, as_seeded, as_whole_number
-from graphclust.compiled.graphs.levels import Goal
+from graphclust.compiled.graphs.levels import Goal, Partition
 from graphclust.compiled.graphs.objective import PLAIN, Objective
 from graphclust.engine.balanced import EFFORTS, improve_parts, partition_balanced
 from graphclust.engine.bounds import (
     NO_ROOM,
     NodeWeight,
     as_sizes,
-    least_of_equal_parts,
-    most_of_equal_parts,
     packed_labels,
     question_share,
+    shares_of_parts,
     weights_in_words,
 )
-from graphclust.engine.levels import run_on, with_sizes_as_masses, with_sums
+from graphclust.engine.levels import Shares, run_on, with_sizes_as_masses, with_sums
 from graphclust.engine.overlay import find_connected_parts
 from graphclust.errors import IsolatedNodesWarning, ParameterError
 from graphclust.graph.container import Graph, GraphLike
@@ -50,6 +51,8 @@ def balanced_partition(
     max_imbalance: float = IMBALANCE,
     min_imbalance: float | Literal["same"] | None = "same",
     node_weight: NodeWeight = None,
+    target_weights: Sequence[float] | None = None,
+    contiguous: bool = False,
     effort: Effort = "normal",
     weight: str | None = "weight",
     symmetrize: str | None = None,
@@ -70,6 +73,10 @@ def balanced_partition(
     node_weight : of each node, >= 0, which these bounds then count: an array of shape (n_nodes,), a mapping or a pandas
         Series by the nodes' names, or the name of a node attribute of a networkx.Graph or igraph.Graph. By default each
         node weighs what its METIS file says, else 1.
+    target_weights : of each part, > 0, such as the speeds of machines, shape (k,): part i is to hold their share of the
+        whole, and both bounds are relative to that. By default parts are to be equal.
+    contiguous : whether every part has to be in one piece, for which the graph has to be connected. Where none such is
+        found within the bounds, a remark counts the pieces.
     effort : "low", "normal" (default), which takes two to three times as long, or "high", which takes several times as
         long again; each for a cut smaller by about a percent.
     time_budget : seconds, > 0. They are used to the end while anything is gained, whatever the effort; a first
@@ -81,10 +88,11 @@ def balanced_partition(
 
     Returns a `Clustering` in which every node, isolated ones too, has a part; see its `edge_cut`, `imbalance`,
     `smallest_to_mean`, `n_pieces`, `n_boundary_nodes`, `communication_volume` and `permutation()`. A part need not be
-    connected; a remark counts the pieces if some are not.
+    connected, unless `contiguous` asks for it; a remark counts the pieces if some are not.
 
-    Raises ParameterError (k, max_imbalance or effort out of range, node weights that do not fit into the parts),
-    TypeError (of the wrong type), GraphValidationError (no graph to partition, wrong weights).
+    Raises ParameterError (k, max_imbalance, target_weights or effort out of range, node weights that do not fit into
+    the parts, contiguous parts of a graph that is not connected), TypeError (of the wrong type), GraphValidationError
+    (no graph to partition, wrong weights).
 
     Source: the method is that of `graphclust.engine.balanced`.
 
@@ -92,6 +100,8 @@ def balanced_partition(
     >>> parts = balanced_partition(nx.grid_2d_graph(6, 6), 4, max_imbalance=0, rng=0)
     >>> parts.sizes.tolist(), parts.edge_cut
     ([9, 9, 9, 9], 12.0)
+    >>> balanced_partition(nx.path_graph(8), 2, target_weights=[1, 3], contiguous=True, rng=0).sizes.tolist()
+    [2, 6]
     """
     (rng, seed), progress = as_seeded(rng), as_progress(progress, time_budget)
     k = as_whole_number(k, "k", at_least=1, if_none=NO_SUGGESTION)
@@ -108,12 +118,20 @@ def balanced_partition(
     progress.watch(ordered)
     size = as_sizes(G, graph, node_weight, may_be_zero=True)
     remarks = [said for said in graph.remarks if "isolated node" not in said]
+    if contiguous and ordered.n_components > 1:
+        raise ParameterError(
+            f"contiguous=True, but the graph has {ordered.n_components} components, expected a connected graph; "
+            "partition each component, or leave contiguous out"
+        )
     question_share(size, k, max_imbalance)
-    most = most_of_equal_parts(size[order], k, min(max_imbalance, float(k)))  # which is no bound
+    targets = np.ones(k) if target_weights is None else _as_targets(target_weights, k)
     share = max_imbalance if min_imbalance == "same" else min_imbalance
-    least = 0.0 if share is None else least_of_equal_parts(size[order], k, share)
-    _refuse_heavy_nodes(size, k, most, max_imbalance)
+    shares = shares_of_parts(size[order], targets, min(max_imbalance, float(k)), share)  # k times the mean is no bound
+    if target_weights is None:
+        _refuse_heavy_nodes(size, k, float(shares.most[0]), max_imbalance)
     parameters: dict[str, Any] = {"max_imbalance": max_imbalance, "effort": effort}
+    parameters |= {} if target_weights is None else {"target_weights": targets.tolist()}
+    parameters |= {"contiguous": True} if contiguous else {}
     parameters |= {} if min_imbalance == "same" else {"min_imbalance": plain_number(min_imbalance)}
     if (said := weights_in_words(node_weight, graph)) is not None:
         parameters["node_weight"] = said
@@ -123,7 +141,8 @@ def balanced_partition(
         account: dict[str, Any] = {"objective": "edge_cut", "parameters": parameters, "seed": seed}
         account |= {"entries_read": progress.entries_read, "node_sizes": None if (size == 1.0).all() else size}
         found = in_rows(labels.astype(np.int64), order)
-        return clustering_of(graph, k, found, said, progress, order=listing_order(graph), **account)
+        parts = clustering_of(graph, k, found, said, progress, order=listing_order(graph), **account)
+        return parts if target_weights is None else replace(parts, labels=found)  # part i is that of machine i
 
     def best_so_far(labels: np.ndarray) -> Clustering:
         return clustering_with(labels, [*remarks, "interrupted: these are the best parts so far"])
@@ -131,15 +150,22 @@ def balanced_partition(
     with progress.interruptible(best_so_far), progress.stage("partition"):
         chosen = EFFORTS[effort] if time_budget is None else EFFORTS["high"]._replace(descent=np.inf)
         run = with_sizes_as_masses(run_on(weigh(ordered, "edge_cut"), rng, progress), size[order])
-        goal = Goal(Objective(PLAIN, 0.0, ordered.total_volume / ordered.n_nodes), k, least, most)
-        found, is_within = partition_balanced(run.finest, goal, chosen, run)
-        if not is_within and least > 0.0 and min_imbalance == "same":
+
+        def search(shares: Shares) -> tuple[Partition, bool]:
+            """The best parts of these shares, and whether they are within their bounds."""
+            cut = Objective(PLAIN, 0.0, ordered.total_volume / ordered.n_nodes)
+            goal = Goal(cut, k, float(shares.least.min()), float(shares.most.max()))
+            own = run if target_weights is None else replace(run, shares=shares)
+            return partition_balanced(run.finest, goal, chosen, own, contiguous)
+
+        found, is_within = search(shares)
+        if not is_within and shares.least.any() and min_imbalance == "same":
             load = np.bincount(found.labels, size[order], minlength=k)
-            goal = goal._replace(least=float(load.min()) if load.max() <= most else 0.0)
-            found, is_within = partition_balanced(run.finest, goal, chosen, run)
-            lightest = np.bincount(found.labels, size[order], minlength=k).min()
-            if lightest < least:
-                said = f"the lightest part holds {lightest:.6g}, less than {least:.6g}"
+            lower = load.min() if (load <= shares.most).all() else 0.0
+            found, is_within = search(shares._replace(least=np.minimum(shares.least, lower)))
+            load = np.bincount(found.labels, size[order], minlength=k)
+            if (c := int((load - shares.least).argmin())) >= 0 and load[c] < shares.least[c]:
+                said = f"the lightest part holds {load[c]:.6g}, less than {shares.least[c]:.6g}"
                 remarks.append(f"{said}: the nodes' weights let no more")
         n_pieces = find_connected_parts(run.finest, found, run)[1]
     if not is_within:
@@ -148,7 +174,10 @@ def balanced_partition(
         sure = _describe_sure_bounds(size, k, is_two_sided)
         raise ParameterError(f"{asked}: {NO_ROOM}; {sure} is sure to do, or fewer parts")
     if n_pieces > max(k, ordered.n_components):
-        remarks.append(f"not all parts are connected, which a small cut does not need: {n_pieces} pieces")
+        why = (
+            "which was asked for, but not found within the bounds" if contiguous else "which a small cut does not need"
+        )
+        remarks.append(f"not all parts are connected, {why}: {n_pieces} pieces")
     return clustering_with(found.labels, remarks)
 
 
@@ -166,6 +195,17 @@ def refine_parts(graph: Graph, labels: np.ndarray, max_cycles: int, rng: Seed = 
     run = with_sizes_as_masses(run_on(weigh(in_order(graph, order), "edge_cut"), rng), np.ones(graph.n_nodes))
     found = with_sums(run.finest, labels[order].astype(np.int32), k, run)
     return in_rows(improve_parts(run.finest, found, max_cycles, run).labels, order)
+
+
+def _as_targets(target_weights: Any, k: int) -> np.ndarray:
+    """The targets of k parts, float64, (k,)."""
+    targets = np.asarray(target_weights, np.float64)
+    if targets.shape != (k,):
+        raise ParameterError(f"target_weights has shape {targets.shape}, expected one for each part: ({k},)")
+    if not (np.isfinite(targets) & (targets > 0.0)).all():
+        i = int(np.argmin(np.isfinite(targets) & (targets > 0.0)))
+        raise ParameterError(f"target_weights[{i}] is {targets[i]:g}, expected finite weights > 0")
+    return targets
 
 
 def _describe_sure_bounds(size: np.ndarray, k: int, is_two_sided: bool) -> str:

@@ -13,12 +13,12 @@ from graphclust.compiled.graphs.objective import PLAIN, ClusterSums, Objective
 from graphclust.engine.bounds import (
     NO_ROOM,
     as_bounds,
-    least_of_equal_parts,
     leave_apart,
     meet_minimum,
     most_of_equal_parts,
+    shares_of_parts,
 )
-from graphclust.engine.levels import Run, run_on, with_sizes_as_masses
+from graphclust.engine.levels import Run, Shares, run_on, with_sizes_as_masses
 from graphclust.engine.resolution import goal_at
 from graphclust.engine.settling import balance, is_within, settle
 from graphclust.engine.well_connected import remarks_on_connectivity
@@ -43,13 +43,14 @@ class Requirements(NamedTuple):
     """What a clustering is made for.
 
     k : the number of clusters, 0 for as many as the resolution makes. sizes : of the nodes, None without bounds on the
-    sizes of clusters. least, most : what a cluster may hold.
+    sizes of clusters. least, most : what a cluster may hold. shares : of parts whose bounds differ.
     """
 
     k: int
     sizes: npt.NDArray[np.float64] | None
     least: float
     most: float
+    shares: Shares | None = None
 
 
 def remake_clustering(
@@ -122,6 +123,7 @@ def partition_again(
         )
     progress.watch(part)
     run = _run_on(on, clustering.objective, None if wanted.sizes is None else wanted.sizes[nodes], rng, progress)
+    run = replace(run, shares=wanted.shares)
     labels = start_labels(part, _without_full(kept, edit, wanted)[at], clustering.n_clusters, wanted.k)
     kept, n_changed = kept[at], edit.n_changed[at]
     start = start_from(clustering, edit, nodes, kept, labels, run, looked_at, is_free=not wanted.k)
@@ -154,7 +156,8 @@ def _improve(run: Run, start: Start, n_changed: Labels, objective: str, goal: Go
     level, found = run.finest, start.found
     if objective == "edge_cut":
         found = settle(level, found, goal, run)
-        if not is_within(level, found, goal._replace(least=0.0), run):
+        loose = run if run.shares is None else replace(run, shares=run.shares._replace(least=0.0 * run.shares.least))
+        if not is_within(level, found, goal._replace(least=0.0), loose):
             raise ParameterError(f"after the edits {NO_ROOM}: partition the changed graph")
         return found
     fitted = _fit(level, found, goal, run)
@@ -203,16 +206,21 @@ def _requirements_of(clustering: Clustering, edit: EditedGraph) -> Requirements:
     sizes = edit.carry_sizes(clustering.node_sizes)
     sizes = np.ones(edit.graph.n_nodes) if sizes is None else sizes
     if max_imbalance is not None:
-        max_size = most_of_equal_parts(sizes, k, max_imbalance)
-        share = asked.get("min_imbalance", max_imbalance)
         if objective == "edge_cut":
-            return Requirements(k, sizes, 0.0 if share is None else least_of_equal_parts(sizes, k, share), max_size)
+            targets, least = (
+                np.array(asked.get("target_weights", np.ones(k))),
+                asked.get("min_imbalance", max_imbalance),
+            )
+            shares = shares_of_parts(sizes, targets, max_imbalance, least)
+            bounds = float(shares.least.min()), float(shares.most.max())
+            return Requirements(k, sizes, *bounds, shares if "target_weights" in asked else None)
+        max_size = most_of_equal_parts(sizes, k, max_imbalance)
     return Requirements(k, *as_bounds(sizes, min_size, max_size))
 
 
 def _goal(clustering: Clustering, on: WeighedGraph, wanted: Requirements) -> Goal:
     """The goal that the clustering was made for, on the present graph."""
-    k, _, least, most = wanted
+    k, _, least, most, _ = wanted
     objective, resolution = clustering.objective, 1.0 if clustering.resolution is None else clustering.resolution
     if objective == "edge_cut":
         return Goal(Objective(PLAIN, 0.0, on.graph.total_volume / on.graph.n_nodes), k, least, most)

@@ -109,6 +109,36 @@ def test_no_part_of_a_mesh_is_empty_work():
         balanced_partition(nx.path_graph(4), 3, max_imbalance=0.2, min_imbalance=0.0, node_weight=[1, 1, 1, 3])
 
 
+def test_contiguous_parts_are_in_one_piece_or_a_remark_counts_the_pieces():
+    trees = nx.random_labeled_tree(60, seed=2), nx.random_labeled_tree(60, seed=3), nx.caveman_graph(1, 8)
+    for graph, k, share in [(MESH, 9, 0.03), (nx.grid_2d_graph(9, 9), 4, 0.03), *((tree, 4, 0.3) for tree in trees)]:
+        parts = balanced_partition(graph, k, max_imbalance=share, contiguous=True, rng=0)
+        pieces = sum(nx.number_connected_components(graph.subgraph(one)) for one in parts.communities())
+        assert parts.n_pieces == pieces and (pieces == k) != any("was asked for" in one for one in parts.remarks)
+        assert parts.imbalance <= np.ceil((1 + share) * len(graph) / k) * k / len(graph)
+    scattered = balanced_partition(nx.barabasi_albert_graph(200, 2, seed=1), 8, rng=0)
+    whole = balanced_partition(nx.barabasi_albert_graph(200, 2, seed=1), 8, contiguous=True, rng=0)
+    assert scattered.n_pieces > whole.n_pieces == 8
+    star = balanced_partition(nx.star_graph(11), 3, contiguous=True, rng=0)
+    assert star.n_pieces > 3 and "was asked for, but not found" in star.remarks[-1]
+    with pytest.raises(ParameterError, match=r"contiguous=True, but the graph has 2 components"):
+        balanced_partition(nx.disjoint_union(MESH, MESH), 2, contiguous=True)
+
+
+@pytest.mark.parametrize("shares", [(1, 2, 3), (1, 8), (5, 1, 1, 1, 1, 3), (0.5, 0.25, 0.25)])
+def test_parts_of_unequal_machines_hold_their_shares(shares):
+    target = np.array(shares) / sum(shares) * len(MESH)
+    for options in ({}, {"effort": "low", "contiguous": True}):
+        parts = balanced_partition(MESH, len(shares), target_weights=shares, rng=1, **options)
+        assert (parts.sizes <= np.ceil(1.03 * target - 1e-9)).all()
+        assert (parts.sizes >= np.floor(0.97 * target + 1e-9)).all() and parts.parameters["target_weights"] == [*shares]
+    changed = parts.update(added=[(0, 300)], rng=0)
+    assert (changed.sizes <= np.ceil(1.03 * target - 1e-9)).all()
+    for wrong, words in [((1, 2), "expected one for each part"), ((1, 0, 2), r"target_weights\[1\] is 0")]:
+        with pytest.raises(ParameterError, match=words):
+            balanced_partition(MESH, 3, target_weights=wrong)
+
+
 def test_pieces_are_counted_and_reports_count_what_is_bounded():
     stars = nx.disjoint_union(nx.star_graph(4), nx.star_graph(4))
     parts = balanced_partition(stars, 5, max_imbalance=0, rng=0)
@@ -441,6 +471,10 @@ def test_the_command_writes_parts_permutation_and_matrix(tmp_path, capsys):
     assert "communication volume" in printed and "connected pieces" in printed and "of the mean" in printed
     lifted = ["partition", str(tmp_path / "A.mtx"), "-k", "40", "--min-imbalance", "1", "--report", "json"]
     assert main(lifted) == 0 and json.loads(capsys.readouterr().out)["smallest_to_mean"] < 0.8
+    shares = ["--target-weights", "1", "3", "--contiguous", "-k", "2", "--min-imbalance", "0.03"]
+    assert main(["partition", str(tmp_path / "A.mtx"), *shares, "--report", "json"]) == 0
+    report = json.loads(capsys.readouterr().out)
+    assert report["parameters"]["target_weights"] == [1.0, 3.0] and report["n_pieces"] == 2
     assert main([*map(str, command)]) == 2 and "parts.txt" in capsys.readouterr().err  # they are there already
 
 

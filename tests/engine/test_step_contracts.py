@@ -13,7 +13,7 @@ from graphclust.compiled.graphs.levels import Goal
 from graphclust.compiled.graphs.objective import PLAIN, Objective
 from graphclust.engine import v_cycle
 from graphclust.engine.connectivity import connect_once
-from graphclust.engine.levels import Run, room_for, run_on, value, with_sums
+from graphclust.engine.levels import Run, Shares, room_for, run_on, value, with_sums
 from graphclust.engine.settling import best_of
 from graphclust.generators.planted_graphs import planted_partition
 from graphclust.io.graph_input import as_graph
@@ -86,7 +86,7 @@ def test_of_several_partitions_one_within_the_bound_is_taken_before_one_of_less_
     for pool, best in (([uneven, crossed], crossed), ([whole, crossed, uneven, halves], halves), ([uneven], uneven)):
         for order in (pool, pool[::-1]):
             assert best_of(run.finest, order, goal, run) is best
-    unequal = replace(run, shares=np.array([2.0, 1.0]))
+    unequal = replace(run, shares=Shares(np.array([10.0, 5.0]), np.zeros(2), np.array([10.0, 5.0])))
     assert best_of(run.finest, [crossed, uneven], goal, unequal) is uneven
 
 

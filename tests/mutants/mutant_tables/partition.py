@@ -659,8 +659,8 @@ MUTANTS = [
     ),
     (
         "equal-parts-may-be-empty-work",
-        "partition/balanced_partition.py",
-        "0.0 if share is None else least_of_equal_parts(size[order], k, share)",
+        "engine/bounds.py",
+        "0.0 if min_imbalance is None else 1.0 - min_imbalance",
         "0.0",
         ["test_no_part_of_a_mesh_is_empty_work"],
     ),

@@ -59,6 +59,11 @@ def add_to(command: Parser) -> None:
         "--min-imbalance", type=float, metavar="SHARE",
         help="how much less one may hold, 1 for any amount (as --imbalance, as far as weights let)",
     )  # fmt: skip
+    command.add_argument(
+        "--target-weights", type=float, nargs="+", metavar="WEIGHT",
+        help="how much each part is to hold beside the others, such as the speeds of machines (equal)",
+    )  # fmt: skip
+    command.add_argument("--contiguous", action="store_true", help="every part in one piece, as far as that is found")
     add_bounds(command)
     command.add_argument("--effort", choices=EFFORTS, default="normal", help="how much to try (normal)")
     command.add_argument("--time-budget", type=float, metavar="SECONDS", help="use so long to find a smaller cut")
@@ -90,7 +95,8 @@ def run(options: argparse.Namespace, progress: "Progress") -> None:
     try:
         parts = balanced_partition(
             graph, options.k, max_imbalance=options.imbalance, min_imbalance=least,
-            node_weight=node_weights(options, graph),
+            node_weight=node_weights(options, graph), target_weights=options.target_weights,
+            contiguous=options.contiguous,
             effort=options.effort, time_budget=options.time_budget, rng=options.seed, progress=progress,
         )  # fmt: skip
     except Interrupted as stop:
