@@ -49,9 +49,9 @@ def test_code_is_what_is_left_without_prose():
 @pytest.mark.parametrize(
     ("what", "most"),
     [
-        pytest.param("package", 45_000, marks=not_yet(47_826)),
-        pytest.param("code", 31_000, marks=not_yet(32_751)),
-        pytest.param("tests", 41_000, marks=not_yet(44_062)),
+        pytest.param("package", 45_000, marks=not_yet(49_469)),
+        pytest.param("code", 31_000, marks=not_yet(33_756)),
+        pytest.param("tests", 41_000, marks=not_yet(46_209)),
     ],
 )
 def test_lines_are_within_the_budget(what, most):
@@ -69,7 +69,7 @@ def test_no_folder_has_more_files_than_can_be_looked_over():
     assert {folder: size for folder, size in sizes.items() if size > 35} == {}
 
 
-@not_yet(8)
+@not_yet(5)
 def test_no_ring_of_imports_has_more_than_two_files():
     """Imports in functions count."""
     rings = nx.strongly_connected_components(import_graph(late=True))
