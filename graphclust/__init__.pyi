@@ -46,10 +46,12 @@ from graphclust.generators.planted_graphs import lfr_like as lfr_like
 from graphclust.generators.planted_graphs import planted_partition as planted_partition
 from graphclust.generators.planted_graphs import stochastic_block_model as stochastic_block_model
 from graphclust.graph.container import Graph as Graph
+from graphclust.graph.layers import LayeredGraph as LayeredGraph
 from graphclust.interop.single_cell import cluster_anndata as cluster_anndata
 from graphclust.io.formats.communities import Communities as Communities
 from graphclust.io.formats.toy_graphs import classic_graph as classic_graph
 from graphclust.io.graph_input import as_graph as as_graph
+from graphclust.io.kinds import time_slices as time_slices
 from graphclust.io.load import load_graph as load_graph
 from graphclust.io.read_file import LoadInfo as LoadInfo
 from graphclust.io.save import save_graph as save_graph

@@ -25,8 +25,9 @@ from graphclust.interop.seeds import as_rng
 
 
 def modularity(G, communities, weight="weight", resolution=1):
-    """By NetworkX's name and arguments."""
-    return graphclust.modularity(G, communities, weight=attribute(G, weight), resolution=resolution)
+    """By NetworkX's name and arguments, and with its self-loops."""
+    options = {"weight": attribute(G, weight), "resolution": resolution}
+    return graphclust.modularity(G, communities, self_loops="once" if G.is_directed() else "twice", **options)
 
 
 def attribute(G, weight):

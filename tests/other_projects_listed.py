@@ -44,7 +44,6 @@ COMMUNITIES = {
     "test_exceptions": "TypeError and ValueError, not NetworkXError; a disconnected graph is clustered",
     "test_single_node": "a graph without edges is refused: nothing can be cut",
     "test_empty_graph": "a graph without edges is refused: nothing can be cut",
-    "test_modularity": DIRECTED,
     "test_valid_partition": DIRECTED,
     "test_quality": DIRECTED,
     "test_directed_selfloops": DIRECTED,

@@ -71,6 +71,7 @@ def calls(folder):
         "cluster_path": graph | {"ks": [2, 3]},
         "balanced_partition": graph | k,
         "communities": graph,
+        "time_slices": {"graphs": [GRAPH, GRAPH]},
         "conductance": labels,
         "construct_coreset": {"kernel": KERNEL, "size": 6} | k,
         "convert_to_store": {"path": folder / "g.csv", "store": folder / "new"},

@@ -47,7 +47,7 @@ def test_the_reference_has_every_public_name_once():
     names = listed()
     assert sorted(name for name in names if names.count(name) > 1) == []
     public = {f"graphclust.{name}" for name in graphclust.__all__}
-    others = ("faces.plots", "interop.graspologic", "interop.pyg", "interop.scanpy")
+    others = ("faces.plots", "interop.graspologic", "interop.leidenalg", "interop.pyg", "interop.scanpy")
     for part in ("datasets", "distributed", *others):
         module = getattr(graphclust, part, None) or importlib.import_module(f"graphclust.{part}")
         for name in module.__all__:

@@ -220,6 +220,13 @@ def at_a_resolution(G: Any) -> None:
     assert_type(gc.communities(G, connectivity=lambda n: n**0.5, rng=0).min_cuts, Real)
     assert_type(gc.well_connected(G, [0, 1], connectivity="log10", leftover="alone").table(), list[gc.ClusterRow])
     gc.well_connected(G, [0, 1], leftover="gone")  # type: ignore[arg-type]
+    slices = assert_type(gc.time_slices({2024: G, 2025: G}, 0.5, links="all"), gc.LayeredGraph)
+    assert_type(gc.communities(slices, rng=0).by_slice(), dict[Hashable, dict[Hashable, int]])
+    assert_type(
+        gc.communities([G, G], layer_weights=[1, 2], resolution=[1, 0.5]).layer_modularity, dict[Hashable, float]
+    )
+    assert_type(gc.communities(G, kind="bipartite").row_labels, npt.NDArray[np.int64])
+    gc.communities(G, kind="oriented")  # type: ignore[arg-type]
     gc.communities(G, resolution="1")  # type: ignore[arg-type]
     gc.communities(G, 3)  # type: ignore[call-arg]
     found = gc.hierarchy(G, max_size=10, levels=3, rng=0)

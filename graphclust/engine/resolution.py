@@ -7,7 +7,7 @@ union does not.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -132,8 +132,13 @@ def objective_of(aim: Aim, k: int, matched: float, units: Units) -> tuple[Object
     return plain_objective(units, k, at), at * unit
 
 
-def goal_at(on: WeighedGraph, resolution: float, objective: str) -> Goal:
-    """The goal of as many clusters as a plain objective makes at a resolution, as a caller states it."""
+def goal_at(on: WeighedGraph, resolution: Any, objective: str) -> Goal:
+    """The goal of as many clusters as a plain objective makes at a resolution, as a caller states it.
+
+    The pulls of a graph with layers are those of their resolutions already.
+    """
+    if on.layers:
+        return Goal(Objective(PLAIN, 1.0, on.total / on.graph.n_nodes, on.layers), 0)
     pull = resolution * OBJECTIVES[objective].chance(on.units)
     return Goal(Objective(PLAIN, pull, on.graph.total_volume / on.graph.n_nodes), 0)
 

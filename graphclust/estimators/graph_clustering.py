@@ -7,12 +7,16 @@ from typing import Any
 
 import numpy as np
 
+from graphclust.checks import as_choice
 from graphclust.estimators.spectral_clustering import NeighborGraphModel
 from graphclust.graph.container import Graph
+from graphclust.io.kinds import as_layered
 from graphclust.partition.communities import communities
 from graphclust.results.clustering import Clustering
 
 __all__ = ["GraphClustering"]
+
+KINDS = ("undirected", "directed", "signed")  # of square matrices
 
 
 @dataclass(eq=False, repr=False)
@@ -20,6 +24,8 @@ class GraphClustering(NeighborGraphModel):
     """A graph, or the graph of the nearest neighbors of points, clustered at a resolution: `graphclust.communities`.
 
     resolution, objective, effort, components, min_size, max_size, small : see `graphclust.communities`.
+    kind : "directed" or "signed", with affinity="precomputed" and arcs from row to column, or entries below zero, see
+        there; None or "undirected" for a symmetric matrix of entries >= 0.
     affinity, n_neighbors, metric, neighbors_method, gamma, random_state : as for `CoresetSpectralClustering`.
 
     Fitted: labels_ (n_samples,), a point without neighbors being a cluster by itself, and -1 for
@@ -50,6 +56,7 @@ class GraphClustering(NeighborGraphModel):
     min_size: float | None = None
     max_size: float | None = None
     small: str = "unite"
+    kind: str | None = None
     random_state: Any = None
 
     def fit(self, X: Any, y: Any = None) -> GraphClustering:
@@ -57,6 +64,13 @@ class GraphClustering(NeighborGraphModel):
         super().fit(X)
         self.n_clusters_ = self.clustering_.k
         return self
+
+    def _graph(self, X: Any, rng: np.random.Generator) -> Any:
+        if as_choice(self.kind or "undirected", "kind", KINDS) == "undirected":
+            return super()._graph(X, rng)
+        if self.affinity != "precomputed":
+            raise ValueError(f"kind={self.kind!r} is for affinity='precomputed', and affinity is {self.affinity!r}")
+        return as_layered(X, "signed" if self.kind == "signed" else "directed")
 
     def _cluster(self, graph: Graph, rng: np.random.Generator) -> Clustering:
         names = ("resolution", "objective", "effort", "components", "min_size", "max_size", "small")

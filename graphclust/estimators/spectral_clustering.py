@@ -45,6 +45,11 @@ class _GraphModel(ClusterMixin, BaseEstimator):
     random_state: Any
     clustering_: Clustering
 
+    @property
+    def _takes_signs(self) -> bool:
+        """Whether affinities may be below zero."""
+        return getattr(self, "kind", None) == "signed"
+
     @abstractmethod
     def _graph(self, X: Any, rng: np.random.Generator) -> Graph:
         """The graph of the checked data by the affinity."""
@@ -60,7 +65,8 @@ class _GraphModel(ClusterMixin, BaseEstimator):
         if self.affinity in GIVEN:
             if X.shape[0] != X.shape[1]:
                 raise ValueError(f"X should be a square {GIVEN[self.affinity]} matrix, got shape {X.shape}")
-            check_non_negative(X, f"{type(self).__name__}, expected none with affinity={self.affinity!r}")
+            if not self._takes_signs:
+                check_non_negative(X, f"{type(self).__name__}, expected none with affinity={self.affinity!r}")
         rng = as_rng(self.random_state)
         graph = self._graph(X, rng)
         self.clustering_ = self._cluster(graph, rng)
@@ -85,7 +91,8 @@ class _GraphModel(ClusterMixin, BaseEstimator):
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
-        tags.input_tags.pairwise = tags.input_tags.positive_only = self.affinity in GIVEN
+        tags.input_tags.pairwise = self.affinity in GIVEN
+        tags.input_tags.positive_only = self.affinity in GIVEN and not self._takes_signs
         return tags
 
 

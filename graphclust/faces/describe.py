@@ -101,12 +101,13 @@ def proposals_for(facts: dict[str, Any], reading: str = "") -> list[str]:
     file = " ".join([shlex.quote(facts.get("path", "FILE")), *([reading] if reading else [])])
     by_kind = {
         "bipartite": [
-            f"graphclust communities {file} --bipartite : clusters that hold rows and columns",
+            f"graphclust communities {file} --kind bipartite : clusters that hold rows and columns",
             f"graphclust partition {file} --bipartite -k 8 --permutation p.txt : rows and columns in equal parts",
         ],
         "unsymmetric": [
+            f"graphclust communities {file} --kind directed : sources and targets, by directed modularity",
             f"graphclust communities {file} --symmetrize sum : an edge weighs what both directions do; max: the larger",
-            f"graphclust communities {file} --bipartite : rows and columns are different nodes",
+            f"graphclust communities {file} --kind bipartite : rows and columns are different nodes",
             f"graphclust partition {file} --symmetrize sum -k 8 --reordered B.mtx : blocks on the diagonal",
         ],
         "mesh": [

@@ -98,8 +98,8 @@ class Graph:
 
     @cached_property
     def isolated(self) -> npt.NDArray[np.bool_]:
-        """True for nodes of degree 0; shape (n_nodes,)."""
-        return self.degrees == 0
+        """True for nodes without edges; shape (n_nodes,)."""
+        return np.diff(self.indptr) == 0
 
     @property
     def weights_or_empty(self) -> npt.NDArray[np.float64]:

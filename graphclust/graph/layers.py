@@ -82,6 +82,16 @@ class LayeredGraph:
         """The same graph whose nodes have names, and what was assumed about it."""
         return replace(self, combined=replace(self.combined, nodes=nodes, remarks=remarks))
 
+    def take(self, nodes: npt.NDArray[np.integer], combined: Graph) -> LayeredGraph:
+        """The graph of some nodes in their order, with these combined weights; sides and parts are lost."""
+        layers = []
+        for layer in self.layers:
+            out = layer.outward[nodes]
+            layers.append(
+                replace(layer, outward=out, inward=out if layer.inward is layer.outward else layer.inward[nodes])
+            )
+        return replace(self, combined=combined, layers=tuple(layers), sides=None, parts={})
+
     def masses(self) -> Floats:
         """The outward and the inward mass of each node in each layer; float64, (n, n_layers, 2)."""
         pairs = [np.stack([layer.outward, layer.inward], axis=-1) for layer in self.layers]

@@ -14,6 +14,7 @@ from graphclust.checks import Seed, as_weights
 from graphclust.engine.bounds import order_by_name
 from graphclust.errors import GraphValidationError, ParameterError
 from graphclust.graph.container import Graph
+from graphclust.io.kinds import as_layered
 from graphclust.literals import Components, Effort, Method, Objective, Small
 from graphclust.partition.communities import communities
 from graphclust.partition.coreset_sc import coreset_sc
@@ -30,8 +31,9 @@ def cluster_anndata(
     *,
     key_added: str = "graphclust",
     neighbors_key: str | None = None,
-    obsp: str | None = None,
+    obsp: str | Sequence[str] | None = None,
     adjacency: Any = None,
+    layer_weights: Sequence[float] | None = None,
     restrict_to: tuple[str, Sequence[str]] | None = None,
     use_weights: bool = True,
     certainty: bool = False,
@@ -56,8 +58,11 @@ def cluster_anndata(
         `adata.uns[key_added]` the parameters, seed, resolution and modularity. Cells without neighbors, or put aside,
         are missing where a number of clusters was asked for or suggested; at a resolution each is a cluster.
     neighbors_key : of `adata.uns`, for neighbors that were computed under another name than "neighbors".
-    obsp : of `adata.obsp`, instead; give one of the two at most.
-    adjacency : a symmetric sparse matrix between the cells, or a `Graph` of them, instead of either.
+    obsp : of `adata.obsp`, instead; give one of the two at most. Several keys are the layers of one clustering, each
+        counting alike, as `communities` takes several graphs.
+    adjacency : a symmetric sparse matrix between the cells, or a `Graph` of them, instead of either; or a list of such,
+        as of modalities: [m.obsp["connectivities"] for m in mdata.mod.values()], once all have the same cells.
+    layer_weights : what each of several graphs counts, numbers with a sum > 0; by default 1 each.
     restrict_to : a key of `adata.obs` and some of its categories, as in `scanpy.tl.leiden`: only their cells are
         clustered. The result, by default in `adata.obs["graphclust_R"]`, names them "A,0", "A,1", ... in a category
         "A", or "A-B,0", ... in several; the other cells keep what they have under the key.
@@ -89,15 +94,22 @@ def cluster_anndata(
     if adjacency is not None:
         if obsp is not None or neighbors_key is not None:
             raise ParameterError("adjacency is given beside obsp or neighbors_key, expected one of the three")
-        key, matrix = "adjacency", adjacency.to_scipy() if isinstance(adjacency, Graph) else adjacency
-        if not hasattr(matrix, "shape"):
-            raise TypeError(f"adjacency is a {type(matrix).__name__}, expected a symmetric sparse matrix of the cells")
+        several = isinstance(adjacency, list | tuple)
+        graphs = {"adjacency": adjacency}
+        if several:
+            graphs = {f"adjacency[{i}]": one for i, one in enumerate(adjacency)}
     else:
-        key = _connectivities_key(adata, neighbors_key, obsp)
-        matrix = adata.obsp[key]
-    name = key if adjacency is not None else f"adata.obsp[{key!r}]"
-    if matrix.shape[0] != adata.n_obs:
-        raise GraphValidationError(f"{name} has shape {matrix.shape}, expected {adata.n_obs} cells")
+        several = obsp is not None and not isinstance(obsp, str)
+        asked = [obsp] if obsp is None or isinstance(obsp, str) else obsp
+        keys = [_connectivities_key(adata, neighbors_key, key) for key in asked]
+        graphs = {f"adata.obsp[{key!r}]": adata.obsp[key] for key in keys}
+    matrices = [one.to_scipy() if isinstance(one, Graph) else one for one in graphs.values()]
+    for name, matrix in zip(graphs, matrices, strict=True):
+        if not hasattr(matrix, "shape"):
+            raise TypeError(f"{name} is a {type(matrix).__name__}, expected a symmetric sparse matrix of the cells")
+        if matrix.shape[0] != adata.n_obs:
+            raise GraphValidationError(f"{name} has shape {matrix.shape}, expected {adata.n_obs} cells")
+    name = ", ".join(graphs)
     cells, groups = _restrict(adata, restrict_to)
     given: dict[str, Any] = {
         "objective": objective,
@@ -110,14 +122,21 @@ def cluster_anndata(
     options: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
     options |= {"weight": "weight" if use_weights else None, "rng": rng}
     if cells is not None:
-        matrix = (matrix.tocsr() if sparse.issparse(matrix) else matrix)[cells][:, cells]
+        matrices = [(one.tocsr() if sparse.issparse(one) else one)[cells][:, cells] for one in matrices]
     try:
+        graph: Any = matrices[0]
+        if several:
+            if certainty:
+                raise ParameterError("certainty=True is for one graph, and several are given; leave it out")
+            graph = as_layered(matrices, weight=options["weight"], layer_weights=layer_weights)
+        elif layer_weights is not None:
+            raise ParameterError(f"layer_weights={layer_weights!r} is for several graphs, expected a list as obsp")
         if k is None and isinstance(resolution, Real) and method == "auto":
-            clustering = communities(matrix, **options)
+            clustering = communities(graph, **options)
         else:
             if options.pop("small", "unite") != "unite":
                 raise ParameterError(f"small={small!r} is for a number as resolution without k, expected none of it")
-            clustering = coreset_sc(matrix, k, method=method, **options)
+            clustering = coreset_sc(graph, k, method=method, **options)
     except GraphValidationError as problem:
         problem.args = (_reword_for_cells(str(problem), name),)
         raise
@@ -134,11 +153,14 @@ def cluster_anndata(
     if k is not None:
         params["k"] = k
     if adjacency is None:
-        params["obsp"] = key
+        params["obsp"] = keys if several else keys[0]
+    if several:
+        params["layer_weights"] = [1.0] * len(graphs) if layer_weights is None else [*map(float, layer_weights)]
     params |= {name: value for name, value in clustering.parameters.items() if value is not None}
     if restrict_to is not None:
         params["restrict_to"] = [restrict_to[0], *groups]
-    found = {"params": params, "modularity": clustering.modularity, "normalized_cut": clustering.normalized_cut}
+    found = {"params": params, "modularity": clustering.modularity}
+    found |= {} if several else {"normalized_cut": clustering.normalized_cut}
     found |= {"k": clustering.k, "seed": clustering.seed, "version": clustering.version}
     if k is None and clustering.remarks:
         found["remarks"] = list(clustering.remarks)

@@ -19,6 +19,7 @@ from graphclust.checks import as_array, as_choice
 from graphclust.errors import GraphClustError, GraphValidationError, ParameterError, amount
 from graphclust.graph.container import Graph, GraphLike
 from graphclust.graph.from_csr import graph_from_csr
+from graphclust.graph.layers import LayeredGraph
 from graphclust.graph.matrices import (
     ROUND_OFF,
     SYMMETRY_TOLERANCE,
@@ -139,6 +140,8 @@ def as_graph(
         graph = _from_other(G, library, weight, symmetrize, missing)
     else:
         _refuse_kernel(G)
+        if isinstance(G, LayeredGraph):
+            raise TypeError(f"G is a {G.kind} LayeredGraph, {UNDIRECTED}; communities and modularity take other kinds")
         module = "" if type(G).__module__ == "builtins" else type(G).__module__ + "."
         raise TypeError(
             f"G is a {module}{type(G).__name__}, expected a networkx.Graph, a SciPy sparse matrix or array, a square "

@@ -13,7 +13,7 @@ import numpy as np
 from scipy import sparse
 
 from graphclust.checks import as_array, as_choice, as_names, as_number
-from graphclust.errors import GraphValidationError, GraphWarning, ParameterError, amount
+from graphclust.errors import GraphValidationError, IsolatedNodesWarning, ParameterError, amount
 from graphclust.graph import layers as build
 from graphclust.graph.container import Graph, GraphLike
 from graphclust.graph.from_csr import check_degrees
@@ -45,6 +45,7 @@ __all__ = ["time_slices"]
 
 KINDS: tuple[Kind, ...] = ("undirected", "directed", "bipartite", "signed")
 LINKS = ("neighboring", "all")
+ROUNDING = rounding(np.dtype(np.float32))  # by which share the two entries of an edge of a signed graph may differ
 SIDES = ("bipartite", "type")  # attributes of nodes that tell the sides: NetworkX's, and igraph's
 BUILD: dict[str, Callable[[Any], LayeredGraph]] = {
     "undirected": build.undirected, "directed": build.directed, "bipartite": build.bipartite, "signed": build.signed,
@@ -153,12 +154,7 @@ def time_slices(
     if len(kept) < whole.n_nodes:
         combined = whole.combined.subgraph(kept)
         n_links = (whole.combined.degrees.sum() - combined.degrees.sum()) / coupling if coupling else 0.0
-        layers = tuple(
-            replace(layer, outward=out, inward=out if layer.inward is layer.outward else layer.inward[kept])
-            for layer in whole.layers
-            for out in [layer.outward[kept]]
-        )
-        whole = replace(whole, combined=combined, layers=layers, total=whole.total - n_links * coupling)
+        whole = replace(whole.take(kept, combined), total=whole.total - n_links * coupling)
     return whole.with_names(copies, remarks)
 
 
@@ -196,7 +192,7 @@ def _aligned(
     for name, of_kind, graph in zip(names, kinds, graphs, strict=True):
         try:
             with warnings.catch_warnings():  # of nodes that are isolated in one layer there is nothing to say
-                warnings.simplefilter("ignore", GraphWarning)
+                warnings.simplefilter("ignore", IsolatedNodesWarning)
                 read.append(_entries_of(graph, of_kind, weight, symmetrize))
         except GraphValidationError as problem:
             problem.args = (f"layer {name!r}: {problem}",)
@@ -241,7 +237,12 @@ def _are_graphs(G: Any) -> bool:
 
 def _is_graph(G: Any) -> bool:
     is_matrix = sparse.issparse(G) or (isinstance(G, np.ndarray) and G.ndim == 2)
-    return is_matrix or isinstance(G, Graph | str | os.PathLike) or hasattr(G, "adjacency") or origin(G) in LIBRARIES
+    return (
+        is_matrix
+        or isinstance(G, Graph | Edges | str | os.PathLike)
+        or hasattr(G, "adjacency")
+        or origin(G) in LIBRARIES
+    )
 
 
 def _kind_of(G: Any, symmetrize: str | None) -> Kind:
@@ -259,7 +260,8 @@ def _entries_of(G: Any, kind: Kind, weight: str | None, symmetrize: str | None) 
     """The weights of a graph of a kind, checked; signed and undirected ones are symmetric."""
     if kind == "undirected":
         graph = as_graph(G, weight=weight, symmetrize=symmetrize)
-        is_named = graph.nodes is not None or not (sparse.issparse(G) or isinstance(G, Graph | np.ndarray))
+        is_array = sparse.issparse(G) or isinstance(G, Graph | np.ndarray)
+        is_named = graph.nodes is not None or graph.file is not None or not is_array
         return Entries(graph.to_scipy(), graph.nodes, graph.remarks, is_named)
     entries = _read(G, kind, weight)
     matrix = entries.matrix
@@ -281,16 +283,17 @@ def _entries_of(G: Any, kind: Kind, weight: str | None, symmetrize: str | None) 
 
 def _undirected_signs(matrix: sparse.csr_array, symmetrize: str | None) -> sparse.csr_array:
     """The matrix with both directions of each edge joined by the rule, those above zero and those below it apart."""
-    if abs(matrix - matrix.T).nnz == 0:
-        return matrix
+    gap = abs(matrix - matrix.T)
+    if (gap - ROUNDING * abs(matrix).maximum(abs(matrix.T))).max() <= 0.0:
+        return matrix if gap.nnz == 0 else ((matrix + matrix.T) * 0.5).tocsr()
     if symmetrize is None:
         raise GraphValidationError(
             'G is not symmetric, expected a signed graph without directions; pass symmetrize="sum" to add up the '
             'weights of both directions, or "max" to keep the larger, of weights below zero by themselves'
         )
-    parts = [join_directions(part, symmetrize, rounding(np.dtype(np.float64)))[0] for part in
-             (matrix.maximum(0.0).tocsr(), (-matrix).maximum(0.0).tocsr())]  # fmt: skip
-    return (parts[0] - parts[1]).tocsr()
+    signs = (matrix.maximum(0.0).tocsr(), (-matrix).maximum(0.0).tocsr())
+    above, below = (join_directions(part, symmetrize, ROUNDING)[0] for part in signs)
+    return (above - below).tocsr()
 
 
 def _read(G: Any, kind: Kind, weight: str | None) -> Entries:
@@ -301,6 +304,8 @@ def _read(G: Any, kind: Kind, weight: str | None) -> Entries:
 
     library, is_signed, sides = origin(G), kind == "signed", None
     policy, two_kinds = ("signed" if is_signed else None), (True if kind == "bipartite" else None)
+    if isinstance(G, Edges):
+        return entries_of_edges(G)
     if isinstance(G, str | os.PathLike):
         columns = Columns(weight=None if weight in (None, "weight") else weight)
         return entries_of_edges(edges_of_file(G, "ignore" if weight is None else policy, two_kinds, columns=columns))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -25,18 +26,20 @@ from graphclust.engine.levels import run_on, with_sums
 from graphclust.engine.overlay import split_disconnected
 from graphclust.engine.resolution import goal_at
 from graphclust.engine.sequential_contraction import is_estimate
+from graphclust.engine.unlinked_clusters import partition_any
 from graphclust.engine.well_connected import Connectivity, as_bar, connectivity_in_words, leave_well_connected
 from graphclust.errors import ParameterError
-from graphclust.graph.container import GraphLike
+from graphclust.graph.layers import LayeredGraph, with_unit_masses
 from graphclust.graph.node_order import in_order, listing_order, node_order
-from graphclust.literals import Components, Effort, PlainObjective, Small
-from graphclust.objective.objective import PLAIN_OBJECTIVES, as_resolution, weigh
+from graphclust.io.kinds import GraphsLike, as_layered
+from graphclust.literals import Components, Effort, Kind, PlainObjective, Small
+from graphclust.objective.objective import OBJECTIVES, PLAIN_OBJECTIVES, as_resolution, weigh, weigh_layers
 from graphclust.partition.components import nodes_to_partition
 from graphclust.partition.memory_estimate import check_memory
 from graphclust.partition.options import graph_settings, plain_number
 from graphclust.progress import Progress, ProgressLike, as_progress
 from graphclust.results.clustering import Clustering
-from graphclust.results.from_labels import clustering_of, graph_to_cluster, numbering_by_size
+from graphclust.results.from_labels import clustering_of, numbering_by_size
 from graphclust.updates.start import ids_of_start, name_clusters, partition_from
 
 __all__ = ["communities"]
@@ -46,9 +49,10 @@ ALONE = "G has no edges: each node is a cluster by itself"
 
 
 def communities(
-    G: GraphLike,
+    G: GraphsLike,
     *,
-    resolution: float = 1.0,
+    kind: Kind | None = None,
+    resolution: float | Sequence[float] = 1.0,
     objective: PlainObjective = "modularity",
     effort: Effort = "normal",
     components: Components = "all",
@@ -56,6 +60,8 @@ def communities(
     max_size: float | None = None,
     small: Small = "unite",
     node_weight: NodeWeight = None,
+    layer_weights: Sequence[float] | Mapping[Any, float] | None = None,
+    normalize: bool = True,
     connectivity: Connectivity | None = None,
     start: Any = None,
     weight: str | None = "weight",
@@ -66,11 +72,19 @@ def communities(
 ) -> Clustering:
     """Cluster a graph at a resolution; the number of clusters follows from it.
 
-    G : networkx.Graph, SciPy sparse matrix or array, square ndarray, path of a graph file, or Graph; undirected,
-        weights >= 0. See `as_graph` for `weight`, `symmetrize` and what is assumed or repaired.
-    resolution : > 0; higher ones make more and smaller clusters. Of modularity 1 is the usual one; of the constant
-        Potts model it is a density: the mean weight between two nodes is above it inside clusters, and below it between
-        them.
+    G : networkx.Graph, SciPy sparse matrix or array, ndarray, table, path of a graph file, or Graph; see `as_graph` for
+        these, for `weight`, `symmetrize` and what is assumed or repaired. Or a list or dict of graphs on the same
+        nodes, which are layers of one: nodes are the same where their names are, or without names their places, and
+        have no edges in a layer that lacks them. Or slices over time, see `time_slices`.
+    kind : "undirected", with weights >= 0; "directed", from source to target or row to column; "bipartite": a matrix
+        from its rows to its columns, a table of two columns whose ids stay apart, or a graph whose nodes have the
+        attribute "bipartite", 0 or 1 (of igraph "type"); "signed", whose weights below zero repel. Each has the
+        modularity of its kind, see `graphclust.graph.layers`. None: a graph of NetworkX, igraph, networkit or
+        graph-tool is directed if it says so and `symmetrize` is not given, a rectangular matrix bipartite, all else
+        undirected.
+    resolution : > 0, one, or one for each of several graphs; higher ones make more and smaller clusters. Of modularity
+        1 is the usual one; of the constant Potts model it is a density: the mean weight between two nodes is above it
+        inside clusters, and below it between them.
     objective : "modularity" (default) compares the weight inside a cluster with what chance would put there, by the
         degrees of its nodes; "constant_potts" with the resolution times the square of their number, "erdos_renyi" with
         that times the mean weight between two different nodes.
@@ -84,6 +98,8 @@ def communities(
     node_weight : of each node, > 0, which the bounds then count: an array of shape (n_nodes,), a mapping or a pandas
         Series by the nodes' names, or the name of a node attribute of a networkx.Graph or igraph.Graph. By default each
         node weighs what its METIS file says, else 1.
+    layer_weights : of several graphs, what each counts: numbers with a sum > 0, by default 1 each; or by their names.
+    normalize : of several graphs, whether all count alike but for their weights; False: each edge does.
     connectivity : what the minimum cut inside a cluster of n nodes is above: "well", which is log10 n, a number >= 0 or
         a function of n, as `well_connected` takes it; clusters are parted until it is, and nodes in no such cluster
         have label -1. A remark tells the coverage. `min_size` then leaves smaller clusters out. None: no such promise.
@@ -99,8 +115,9 @@ def communities(
         raises stops the work. Ctrl-C raises `Interrupted`, whose `best` is a Clustering, once there is one.
 
     Returns a `Clustering` whose `k` is the number of clusters found. Every cluster is connected, unless a bound leaves
-    no other choice, which a remark then says. An isolated node is a cluster by itself, as in other tools for
-    communities, and so is every node of a graph without edges; `coreset_sc`, which makes exactly k, labels it -1.
+    no other choice or weights are below zero, which a remark then says. An isolated node is a cluster by itself, as in
+    other tools for communities, and so is every node of a graph without edges; `coreset_sc`, which makes exactly k,
+    labels it -1.
 
     Raises ParameterError (resolution, objective, effort, components or time_budget impossible, or bounds that no
     partition can meet), TypeError (of the wrong type), GraphValidationError (no graph to cluster, wrong weights).
@@ -113,14 +130,24 @@ def communities(
     >>> clustering.k, round(clustering.modularity, 4)
     (4, 0.4198)
     """
-    resolution = as_resolution(resolution)
+    is_list = isinstance(resolution, Sequence | np.ndarray) and not isinstance(resolution, str)
+    at: Any = [as_resolution(one) for one in resolution] if is_list else as_resolution(resolution)  # type: ignore[union-attr]
     objective = as_choice(objective, "objective", PLAIN_OBJECTIVES)
     effort = as_choice(effort, "effort", tuple(EFFORTS))
     components = as_choice(components, "components", COMPONENTS)
     if as_choice(small, "small", SMALL) == "apart" and min_size is None:
         raise ParameterError("small='apart' leaves out clusters of less than min_size, expected min_size too")
     (rng, seed), progress = as_seeded(rng), as_progress(progress, time_budget)
-    graph = graph_to_cluster(G, 1, weight, symmetrize, progress, needs_edges=False)
+    with progress.stage("gate"):
+        one = as_layered(
+            G, kind, weight=weight, symmetrize=symmetrize, layer_weights=layer_weights, normalize=normalize
+        )  # fmt: skip
+    layered = one if isinstance(one, LayeredGraph) else None
+    graph = one.combined if isinstance(one, LayeredGraph) else one
+    if is_list and len(at) != (n_layers := 1 if layered is None else len(layered.layers)):
+        raise ParameterError(
+            f"resolution={resolution!r} has {len(at)} numbers, expected one, or {n_layers}, one a layer"
+        )
     check_memory(graph)
     order = node_order(graph)
     ordered = in_order(graph, order)
@@ -133,23 +160,40 @@ def communities(
         searched = nodes_to_partition(ordered, 1, components, progress)
         taken, remarks = searched.nodes, [*searched.remarks_after(remarks)]
     part = ordered if taken.all() else ordered.subgraph(np.flatnonzero(taken))
-    on = weigh(part, objective)
+    may_part = False
+    if layered is None:
+        on = weigh(part, objective)
+    else:
+        if objective == "erdos_renyi":
+            raise ParameterError(f"objective='erdos_renyi' is for undirected graphs, and G is {layered.kind}")
+        with_masses = layered if OBJECTIVES[objective].by_degree else with_unit_masses(layered)
+        on, may_part = weigh_layers(with_masses.take(order[taken], part), "modularity", at), not layered.connected
+        if may_part and connectivity is not None:
+            raise ParameterError(f"connectivity={connectivity!r} is not for a {layered.kind} graph, expected None")
     is_bounded = min_size is not None or max_size is not None
     sizes = as_sizes(G, graph, node_weight if is_bounded or node_weight is not None else 1.0)
     size = sizes[order[taken]]
     bounds = as_bounds(size, min_size, max_size) if is_bounded else None
     if connectivity is not None:
         as_bar(connectivity, 2)
-    parameters: dict[str, Any] = {"resolution": resolution, "objective": objective}
+    parameters: dict[str, Any] = {"resolution": at, "objective": objective}
+    if layered is not None:
+        parameters["kind"] = layered.kind
     parameters |= {"effort": effort, "components": components}
     if connectivity is not None:
         parameters["connectivity"] = plain_number(connectivity_in_words(connectivity))
     asked = {"min_size": min_size, "max_size": max_size, "node_weight": weights_in_words(node_weight, graph)}
     parameters |= {name: plain_number(value) for name, value in asked.items() if value is not None and is_bounded}
     parameters |= {"small": small} if small == "apart" else {}
+    if start is not None and layered is not None:
+        raise ParameterError(f"start is for undirected graphs, and the graph is {layered.kind}; leave it out")
     ids = None if start is None else ids_of_start(graph, start)
     deal_with_small = leave_apart if small == "apart" else meet_minimum
     parameters |= graph_settings(weight, symmetrize, time_budget)
+    if layer_weights is not None or not normalize:
+        named = isinstance(layer_weights, Mapping)
+        values = layer_weights.items() if named else enumerate(layer_weights or [])  # type: ignore[union-attr]
+        parameters |= {"layer_weights": {str(name): float(w) for name, w in values} or None, "normalize": normalize}
 
     def clustering_with(
         labels: np.ndarray, said: list[str], sums: ClusterSums | None = None, before: np.ndarray | None = None
@@ -168,8 +212,8 @@ def communities(
         if before is not None:
             said = [*said, *remarks_on_small(before, numbering_by_size(found, k, listed)[labels], size, min_size)]
         made = clustering_of(
-            graph, k, found, said, progress, order=listed, objective=objective, resolution=resolution,
-            entries_read=progress.entries_read, parameters=parameters, seed=seed, sums=sums,
+            graph, k, found, said, progress, order=listed, objective=objective, resolution=None if is_list else at,
+            layered=layered, entries_read=progress.entries_read, parameters=parameters, seed=seed, sums=sums,
             node_sizes=None if (sizes == 1.0).all() else sizes,
         )  # fmt: skip
         return made if ids is None else name_clusters(made, ids)
@@ -186,18 +230,19 @@ def communities(
     with progress.interruptible(best_so_far), progress.stage("partition"):
         chosen = EFFORTS[effort] if time_budget is None else TO_THE_END
         run = run_on(on, rng, progress, None if bounds is None else bounds.size)
-        goal = goal_at(on, resolution, objective)
+        goal = goal_at(on, at, objective)
         if bounds is not None:
             goal = goal._replace(least=bounds.least, most=bounds.most)
         free = goal._replace(least=0.0)
-        begun = (
-            partition(run.finest, free, chosen, run) if ids is None else partition_from(ids[order[taken]], free, run)
-        )
+        find = partition_any if may_part else partition
+        begun = find(run.finest, free, chosen, run) if ids is None else partition_from(ids[order[taken]], free, run)
         before = found = unite_ties(run.finest, begun, free, run)
         if bounds is not None and bounds.least > 0.0 and connectivity is None:
             found = deal_with_small(run.finest, found, goal, run)
             n_parts = 0 if small == "apart" else len(split_disconnected(run.finest, found, run).sums.size)
-            if n_parts > len(found.sums.size):
+            if n_parts > len(found.sums.size) and not may_part:
                 remarks.append(f"not all clusters are connected, which the bounds do not let them be: {n_parts} parts")
-    sums = None if is_estimate(part.n_entries, part.n_nodes) else found.sums
+    if may_part and (n_parts := len(split_disconnected(run.finest, found, run).sums.size)) > len(found.sums.size):
+        remarks.append(f"clusters of a graph with weights below zero need not be connected: they have {n_parts} parts")
+    sums = None if layered is not None or is_estimate(part.n_entries, part.n_nodes) else found.sums
     return clustering_with(found.labels, remarks, sums, None if before is found else before.labels)

@@ -18,14 +18,16 @@ from graphclust.coreset.outcome import CoresetClustering
 from graphclust.engine.well_connected import count_well_connected, minimum_cuts
 from graphclust.errors import GraphValidationError
 from graphclust.graph.container import Graph
+from graphclust.graph.layers import LayeredGraph
 from graphclust.graph.node_order import node_names
 from graphclust.html_table import html_text
-from graphclust.objective.cuts import cut_and_volume, links_to_others, modularity_of_sums, sum_by_label
+from graphclust.objective.cuts import cut_and_volume, links_to_others, sum_by_label
 from graphclust.objective.objective import DEFINITIONS
 from graphclust.progress import ProgressLike
 from graphclust.results import report
 from graphclust.results.cluster_table import ClusterRow, table_of
 from graphclust.results.confidence import Certainty, certainty
+from graphclust.results.kinds import OfKind
 from graphclust.results.label_matching import ChangeLog, ClusterChange
 from graphclust.results.prediction import ClusterModel, model_of
 from graphclust.results.quotient import highest_excess
@@ -38,14 +40,14 @@ __all__ = ["Clustering", "CoresetClustering"]
 
 
 @dataclass(frozen=True, eq=False)
-class Clustering:
+class Clustering(OfKind):
     """Labels of all nodes, the quality of the partition and an account of the work.
 
     labels : int64, shape (n_nodes,), in the order of `nodes`; clusters are numbered from 0 by decreasing size, nodes
         that were put aside have -1, and so have isolated ones, see `aside` and `isolated`, and those in no
         well-connected cluster where `connectivity` is asked for.
     k : the number of clusters asked for; `n_clusters` is the number found.
-    graph : the graph that was clustered.
+    graph : the graph that was clustered; if it is not undirected, the weights inside clusters of `layered`.
     objective : what the partition was made for, as `coreset_sc` names it.
     resolution : at which, for objectives that have one, or None.
     coreset : the coreset and its labels, or None.
@@ -81,6 +83,7 @@ class Clustering:
     n_ids: int | None = None
     change_log: ChangeLog = field(default_factory=ChangeLog)
     first_value: float | None = None
+    layered: LayeredGraph | None = None
 
     @property
     def ids(self) -> npt.NDArray[np.int64]:
@@ -141,6 +144,7 @@ class Clustering:
     @cached_property
     def _cut_and_volume(self) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
         """Of each cluster; `clustering_of` leaves them here where the method has them, so that no edge is read."""
+        self.refuse_other_kinds("cuts, volumes and what follows from them are")
         return cut_and_volume(self.graph, self.labels, self.n_clusters)
 
     @cached_property
@@ -174,6 +178,7 @@ class Clustering:
         >>> communities(nx.barbell_graph(5, 0), rng=0).min_cuts
         array([4., 4.])
         """
+        self.refuse_other_kinds("minimum cuts are")
         return minimum_cuts(self.graph, self.labels, self.n_clusters, bool(self.parameters.get("cut_weight")))
 
     @property
@@ -262,15 +267,6 @@ class Clustering:
         return float(np.divide(cut, volume, out=np.zeros_like(cut), where=volume > 0).sum())  # isolated nodes cut none
 
     @cached_property
-    def modularity(self) -> float:
-        """Newman's modularity at resolution 1: sum over clusters of inside(S) / vol(V) - (vol(S) / vol(V))^2.
-
-        Self-loops count once; the function `modularity` has NetworkX's and igraph's convention too. 0 without edges.
-        """
-        cut, volume = self._cut_and_volume
-        return modularity_of_sums(cut, volume, self.graph.total_volume)
-
-    @cached_property
     def natural_range(self) -> tuple[float, float] | None:
         """From which resolution to which no union of two of these clusters would pay; None without a resolution.
 
@@ -278,7 +274,7 @@ class Clustering:
         chance would rather be one; empty, (g, g), where those gain by a union at that resolution, as they may where
         more clusters were asked for than the graph shows. Computed on first use, in one pass over the edges.
         """
-        if self.resolution is None:
+        if self.resolution is None or self.layered is not None:
             return None
         highest = highest_excess(self.graph, self.labels, self.sums.mass, self.objective)
         return min(highest, self.resolution), self.resolution
@@ -398,6 +394,7 @@ class Clustering:
         >>> later.changes[1]
         ClusterChange(kind='grown', before=(1,), after=(1,), size_before=5, size_after=6)
         """
+        self.refuse_other_kinds("update is")
         edits = Edits(added, removed, reweighted, added_nodes, removed_nodes, node_weight)
         return cast(Clustering, update(remake_clustering, self, edits, rng, progress))
 
@@ -420,6 +417,7 @@ class Clustering:
 
     def model(self) -> ClusterModel:
         """What `predict` needs, without the graph: a small object that can be saved."""
+        self.refuse_other_kinds("predict and models are")
         return model_of(self)
 
     def certainty(self, *, n_repeats: int = 0, rng: Seed = None, progress: ProgressLike = None) -> Certainty:

@@ -90,6 +90,7 @@ def certainty(
     ([0.5, 0.5], True, 1)
     """
     check_type(clustering, "Clustering", "clustering", "coreset_sc(G, k) returns one")
+    clustering.refuse_other_kinds("certainty is")
     n_repeats = as_whole_number(n_repeats, "n_repeats", at_least=0)
     rng, progress = as_generator(rng), as_progress(progress)
     graph, labels, k = clustering.graph, clustering.labels, clustering.n_clusters

@@ -12,6 +12,11 @@ if TYPE_CHECKING:
     from graphclust.results.clustering import Clustering
 
 CLUSTERS_SHOWN = 10
+# What is of undirected graphs alone.
+CUTS = (
+    "normalized_cut", "mean_normalized_cut", "edge_cut", "volume", "conductance", "min_cuts", "n_well_connected",
+    "n_boundary_nodes", "communication_volume",
+)  # fmt: skip
 
 
 def origin(
@@ -31,7 +36,13 @@ def origin_in_lines(origin: dict[str, Any]) -> list[str]:
 def as_data(clustering: "Clustering") -> dict[str, Any]:
     """Everything but the labels, as plain Python values."""
     graph, coreset = clustering.graph, clustering.coreset
+    cuts: dict[str, Any] = dict.fromkeys(CUTS)
+    if clustering.layered is None:
+        cuts |= {name: getattr(clustering, name) for name in CUTS if name != "mean_normalized_cut"}
+        cuts |= {name: cuts[name].tolist() for name in ("volume", "conductance", "min_cuts")}
+        cuts["mean_normalized_cut"] = clustering.normalized_cut / max(clustering.n_clusters, 1)
     data = {
+        "kind": clustering.kind,
         "n_nodes": graph.n_nodes,
         "n_edges": graph.n_edges,
         "weighted": graph.weights is not None,
@@ -40,25 +51,18 @@ def as_data(clustering: "Clustering") -> dict[str, Any]:
         "n_components": graph.n_components,
         "k": clustering.k,
         "n_clusters": clustering.n_clusters,
-        "normalized_cut": clustering.normalized_cut,
         "modularity": clustering.modularity,
+        "modularity_name": clustering.modularity_name,
+        "layer_modularity": {str(name): value for name, value in clustering.layer_modularity.items()},
         "objective": clustering.objective,
         "resolution": clustering.resolution,
         "natural_range": None if clustering.natural_range is None else list(clustering.natural_range),
-        "edge_cut": clustering.edge_cut,
-        "n_boundary_nodes": clustering.n_boundary_nodes,
-        "communication_volume": clustering.communication_volume,
         "largest_share": float(clustering.loads.max() / clustering.loads.sum()),
         "smallest_share": float(clustering.loads.min() / clustering.loads.sum()),
         "imbalance": clustering.imbalance,
         "smallest_to_mean": clustering.smallest_to_mean,
         "n_pieces": clustering.n_pieces if clustering.objective == "edge_cut" else None,
-        "mean_normalized_cut": clustering.normalized_cut / max(clustering.n_clusters, 1),
         "sizes": clustering.sizes.tolist(),
-        "volume": clustering.volume.tolist(),
-        "conductance": clustering.conductance.tolist(),
-        "min_cuts": clustering.min_cuts.tolist(),
-        "n_well_connected": clustering.n_well_connected,
         "coreset_size": None if coreset is None else len(coreset.nodes),
         "n_undecided": None if clustering.undecided is None else int(clustering.undecided.sum()),
         "remarks": list(clustering.remarks),
@@ -70,20 +74,18 @@ def as_data(clustering: "Clustering") -> dict[str, Any]:
         "file": graph.file,
         "version": clustering.version,
     }
-    return data
+    return data | cuts
 
 
 def as_text(clustering: "Clustering") -> str:
     """A page for the terminal: the graph, the partition and its quality, the largest clusters, the stages."""
     graph, coreset = clustering.graph, clustering.coreset
     kind = "unweighted" if graph.weights is None else "weighted"
-    mean = clustering.normalized_cut / max(clustering.n_clusters, 1)
+    kind = kind if clustering.layered is None else clustering.kind
     lines = [
         f"{amount(graph.n_nodes, 'node')}, {amount(graph.n_edges, 'edge')} ({kind}) in "
         f"{amount(clustering.n_clusters, 'cluster')}",
-        f"  normalized cut   {clustering.normalized_cut:.4f}   ({mean:.4f} a cluster)",
-        f"  modularity       {clustering.modularity:.4f}",
-        f"  edge cut         {clustering.edge_cut:,.6g}",
+        *_quality(clustering),
         f"  sizes            {_shares(clustering)}",
         *_well_connected(clustering),
         f"  made for         {objective_in_words(clustering)}",
@@ -116,6 +118,19 @@ def as_text(clustering: "Clustering") -> str:
     if clustering.remarks:
         lines += ["", *(f"  note: {escape_controls(remark)}" for remark in clustering.remarks)]
     return "\n".join(lines)
+
+
+def _quality(clustering: "Clustering") -> list[str]:
+    """Modularity, by its name, and of an undirected graph the cuts."""
+    if clustering.layered is not None:
+        of_layers = [f"  of {name!s:13.13} {value:.4f}" for name, value in clustering.layer_modularity.items()]
+        return [f"  modularity       {clustering.modularity:.4f}   ({clustering.modularity_name})", *of_layers]
+    mean = clustering.normalized_cut / max(clustering.n_clusters, 1)
+    return [
+        f"  normalized cut   {clustering.normalized_cut:.4f}   ({mean:.4f} a cluster)",
+        f"  modularity       {clustering.modularity:.4f}",
+        f"  edge cut         {clustering.edge_cut:,.6g}",
+    ]
 
 
 def _aside(clustering: "Clustering") -> str:
@@ -165,6 +180,9 @@ def objective_in_words(clustering: "Clustering", *, with_range: bool = True) -> 
 
 def _cluster_table(clustering: "Clustering") -> list[str]:
     """Lines for the largest clusters, and one for all others."""
+    if clustering.layered is not None:
+        shown = clustering.sizes[:CLUSTERS_SHOWN].tolist()
+        return ["  cluster      nodes", *(f"  {c:7d} {size:10,d}" for c, size in enumerate(shown))]
     rows = ["  cluster      nodes         volume   conductance"]
     for c in range(min(clustering.n_clusters, CLUSTERS_SHOWN)):
         rows.append(

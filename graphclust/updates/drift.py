@@ -37,6 +37,7 @@ class Drift(NamedTuple):
 
 def drift_of(clustering: Clustering, rng: Seed, progress: ProgressLike) -> Drift:
     """See `Clustering.drift`."""
+    clustering.refuse_other_kinds("drift is")
     asked, door = clustering.parameters, "communities"
     if "cut" in asked:
         raise ParameterError(f"the clustering is a cut of a hierarchy, expected hierarchy(G).cut({clustering.k}) anew")

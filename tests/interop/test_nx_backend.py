@@ -48,6 +48,21 @@ def priority():
         yield
 
 
+@for_each("kind", [nx.DiGraph, nx.MultiDiGraph])
+def test_a_directed_graph_has_networkxs_modularity_and_communities_no_worse_than_louvains(kind):
+    G = random_graph(5, kind)
+    G.__networkx_cache__ = None  # else NetworkX warns of its use
+    theirs = nx.community.louvain_communities(G, seed=1, backend="networkx")
+    expected = modularity(G, theirs, backend="networkx")
+    assert modularity(G, theirs, **OURS) == pytest.approx(expected, abs=1e-12)
+    ours = nx.community.louvain_communities(G, seed=1, **OURS)
+    assert is_partition(G, ours) and modularity(G, ours, backend="networkx") >= expected
+    converted = BackendGraph.from_networkx(G, ["weight"])
+    assert converted.number_of_edges() == G.number_of_edges() and converted.is_directed()
+    assert nx.utils.graphs_equal(converted.to_networkx(), BackendGraph.from_networkx(G, ["weight"]).to_networkx())
+    assert converted.to_networkx().is_directed() and {*converted.to_networkx().edges} == {*G.edges}
+
+
 def test_networkx_knows_the_backend_and_each_function_that_it_serves():
     assert "graphclust" in nx.config.backends
     for name in info.get_info()["functions"]:
@@ -308,7 +323,8 @@ def test_what_is_not_served_is_left_to_networkx(priority):
 
 def test_calls_say_why_they_are_left_to_networkx():
     small, large = nx.path_graph(4), nx.path_graph(PAYS_FROM + 1)
-    assert "directed" in backend_interface.can_run("louvain_communities", (nx.DiGraph(),), {})
+    assert "directed" in backend_interface.can_run("louvain_partitions", (nx.DiGraph(),), {})
+    assert "levels" in backend_interface.can_run("louvain_communities", (nx.DiGraph(),), {"max_level": 1})
     assert "function" in backend_interface.can_run("louvain_communities", (small, lambda u, v, d: 1), {})
     assert "positive" in backend_interface.can_run("louvain_communities", (small,), {"resolution": 0})
     assert backend_interface.can_run("modularity", (small, [set(small)]), {"resolution": 0}) is True

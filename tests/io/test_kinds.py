@@ -233,6 +233,8 @@ def test_signs_of_lists_tables_and_files_are_kept(tmp_path):
     for G in (edges, path, digraph(edges, nx.Graph), matrix, sparse.coo_array(matrix)):
         read = as_layered(G, "signed")
         assert (read.combined.to_scipy().toarray() == matrix).all() and read.total == 6.0
+    rounded = np.corrcoef(np.random.default_rng(0).normal(size=(9, 20)))
+    assert (rounded != rounded.T).any() and as_layered(rounded, "signed").n_nodes == 9
     both = np.array([[0, 2.0], [-1, 0]])
     assert as_layered(both, "signed", symmetrize="sum").combined.to_scipy().toarray().tolist() == [[0, 1], [1, 0]]
     with pytest.raises(gc.GraphValidationError, match='pass kind="signed" if they repel'):

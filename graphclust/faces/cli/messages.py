@@ -4,7 +4,7 @@ import re
 
 # How the library speaks, and how a shell does: `weights="abs"` is `--weights abs`, `bipartite=True` is `--bipartite`.
 KEYWORD = re.compile(
-    r"\b(weights|format|symmetrize|bipartite|method|objective|resolution|effort|components|memory_limit|time_budget"
+    r"\b(weights|format|symmetrize|bipartite|kind|layer_weights|normalize|method|objective|resolution|effort|components|memory_limit|time_budget"
     r"|max_bytes|min_size|max_size|small|node_weight|n_probes|metric|to|levels|rng|source|target|weight|header|drop_loops|round_weights|missing|duplicates|encoding)=(True\b|False\b|'[^']*'|\"[^\"]*\"|)|\b(memory_limit|max_bytes|min_size|max_size)\b"
 )
 CORESET = re.compile(r"coreset=Coreset\(size=(\d+)\)")

@@ -1,10 +1,10 @@
-"""BackendGraph: an undirected NetworkX graph as rows, once for each edge attribute that a function asked for."""
+"""BackendGraph: a NetworkX graph as rows, once for each edge attribute that a function asked for."""
 
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Iterator, Sequence
-from functools import cached_property
-from typing import Any
+from functools import cached_property, partial
+from typing import Any, cast
 
 import numpy as np
 from scipy import sparse
@@ -12,8 +12,10 @@ from scipy import sparse
 from graphclust.errors import GraphValidationError
 from graphclust.graph.container import Graph
 from graphclust.graph.from_csr import graph_from_csr
+from graphclust.graph.layers import LayeredGraph
 from graphclust.graph.matrices import as_float_weights
 from graphclust.graph.networkx_rows import networkx_rows
+from graphclust.io.kinds import as_layered
 
 
 class BackendGraph:
@@ -21,31 +23,32 @@ class BackendGraph:
 
     nodes : in the order of the rows.
     matrices : edge attribute -> float64 CSR matrix with sorted rows; under None the number of parallel edges. A
-        self-loop is one entry.
+        self-loop is one entry. Of a directed graph they hold arcs from row to column.
     """
 
     __networkx_backend__ = "graphclust"
 
     def __init__(
-        self, nodes: Sequence[Hashable], matrices: dict[str | None, sparse.csr_array], is_multigraph: bool = False
-    ) -> None:
+        self, nodes: Sequence[Hashable], matrices: dict[str | None, sparse.csr_array], is_multigraph: bool = False,
+        is_directed: bool = False,
+    ) -> None:  # fmt: skip
         self.nodes = nodes
         self.matrices = matrices
-        self._is_multigraph = is_multigraph
+        self._is_multigraph, self._is_directed = is_multigraph, is_directed
         self._graphs: dict[str | None, Graph] = {}
 
     @classmethod
     def from_networkx(cls, G: Any, attributes: Iterable[str]) -> BackendGraph:
-        """The rows of an undirected networkx graph under some edge attributes, and without any."""
+        """The rows of a networkx graph under some edge attributes, and without any."""
         names = [None, *attributes]
         try:
             matrices, nodes = networkx_rows(G, *names)
         except (TypeError, ValueError, OverflowError) as problem:
             raise NotImplementedError(f"an edge attribute of {names[1:]} does not hold numbers: {problem}") from None
-        return cls(nodes, dict(zip(names, matrices, strict=True)), G.is_multigraph())
+        return cls(nodes, dict(zip(names, matrices, strict=True)), G.is_multigraph(), G.is_directed())
 
     def is_directed(self) -> bool:
-        return False
+        return self._is_directed
 
     def is_multigraph(self) -> bool:
         return self._is_multigraph
@@ -56,7 +59,8 @@ class BackendGraph:
     def number_of_edges(self) -> int:
         """Parallel edges and self-loops included."""
         pattern = self.matrices[None]
-        return int(pattern.sum() + pattern.diagonal().sum()) // 2
+        n_arcs = int(pattern.sum())
+        return n_arcs if self._is_directed else (n_arcs + int(pattern.diagonal().sum())) // 2
 
     @property
     def has_edges(self) -> bool:
@@ -76,17 +80,28 @@ class BackendGraph:
         """Node -> its row."""
         return {node: row for row, node in enumerate(self.nodes)}
 
+    def _matrix(self, weight: str | None) -> sparse.csr_array:
+        """A copy; NotImplementedError, upon which NetworkX may take its own function, for unknown weights."""
+        if weight not in self.matrices:
+            known = [name for name in self.matrices if name is not None]
+            raise NotImplementedError(f"weight={weight!r} was not converted, expected one of {known}, or None")
+        return self.matrices[weight].copy()
+
+    def arcs(self, weight: str | None) -> LayeredGraph:
+        """The directed graph, whose modularity is NetworkX's; raises as `rows` does."""
+        try:
+            return cast(LayeredGraph, as_layered(self._matrix(weight), "directed")).with_names(self.nodes)
+        except GraphValidationError as problem:
+            raise NotImplementedError(str(problem)) from None
+
     def rows(self, weight: str | None) -> Graph:
-        """The graph whose modularity is NetworkX's: a self-loop counts twice in its node's degree.
+        """The undirected graph whose modularity is NetworkX's: a self-loop counts twice in its node's degree.
 
         Raises NotImplementedError, upon which NetworkX may take its own function, where weights are negative, not
         finite or unknown.
         """
-        if weight not in self.matrices:
-            known = [name for name in self.matrices if name is not None]
-            raise NotImplementedError(f"weight={weight!r} was not converted, expected one of {known}, or None")
         if weight not in self._graphs:
-            matrix = self.matrices[weight].copy()
+            matrix = self._matrix(weight)
             matrix.data[matrix.indices == np.repeat(np.arange(len(self)), np.diff(matrix.indptr))] *= 2.0
             weights = None if (matrix.data == 1.0).all() else as_float_weights(matrix.data)
             try:
@@ -107,12 +122,13 @@ class BackendGraph:
         """The graph with the attributes that were converted; parallel edges share their sum equally."""
         import networkx
 
-        G = (networkx.MultiGraph if self._is_multigraph else networkx.Graph)()
+        kinds = ("Graph", "MultiGraph"), ("DiGraph", "MultiDiGraph")
+        G = getattr(networkx, kinds[self._is_directed][self._is_multigraph])()
         G.add_nodes_from(self.nodes)
-        pattern = sparse.triu(self.matrices[None], format="coo")
+        part = sparse.coo_array if self._is_directed else partial(sparse.triu, format="coo")
+        pattern = part(self.matrices[None])
         names = [name for name in self.matrices if name is not None]
-        upper = [sparse.triu(self.matrices[name], format="coo") for name in names]
-        values = np.array([matrix.data for matrix in upper]).reshape(len(names), -1) / pattern.data
+        values = np.array([part(self.matrices[name]).data for name in names]).reshape(len(names), -1) / pattern.data
         for u, v, count, of_edge in zip(*pattern.coords, pattern.data, values.T, strict=True):
             attributes = dict(zip(names, of_edge.tolist(), strict=True))
             G.add_edges_from([(self.nodes[u], self.nodes[v], attributes)] * int(count))

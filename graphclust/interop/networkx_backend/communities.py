@@ -155,16 +155,19 @@ def best_labels(
     G: BackendGraph, weight: str | None, resolution: float | None, rng: np.random.Generator, options: dict[str, Any]
 ) -> np.ndarray:
     """A community of each node, int64, shape (n,); a node without edges, or a component put aside, is one by itself."""
-    if not G.has_edges or G.rows(weight).n_entries == 0:
+    if not G.has_edges:
         return np.arange(len(G))
-    graph, k = G.rows(weight), options.get("k")
+    given: Any = G.arcs(weight) if G.is_directed() else G.rows(weight)
+    graph, k = given.combined if G.is_directed() else given, options.get("k")
+    if graph.n_entries == 0:
+        return np.arange(len(G))
     options = {name: value for name, value in options.items() if name != "k"}
     at: dict[str, Any] = {} if resolution is None else {"resolution": resolution}
     if k is None:
         effort = "normal" if graph.n_entries <= MOST_ENTRIES else "low"
-        labels = communities(graph, rng=rng, **at, **{"effort": effort, **options}).labels
+        labels = communities(given, rng=rng, **at, **{"effort": effort, **options}).labels
     else:
-        labels = coreset_sc(graph, k, rng=rng, **at, **options).labels
+        labels = coreset_sc(given, k, rng=rng, **at, **options).labels
     aside = np.flatnonzero(labels < 0)
     if not len(aside):
         return labels

@@ -9,6 +9,7 @@ from typing import Any
 from graphclust.interop.networkx_backend.backend_graph import BackendGraph
 from graphclust.interop.networkx_backend.bisection import kernighan_lin_bisection
 from graphclust.interop.networkx_backend.communities import (
+    NO_GAIN,
     asyn_fluidc,
     greedy_modularity_communities,
     leiden_communities,
@@ -30,6 +31,7 @@ from graphclust.interop.networkx_backend.quality import (
 PAYS_FROM = 1_000  # edges: below, NetworkX is done in some tenths of a second, and loops may have to be compiled here
 # NetworkX's own tests of louvain_communities that expect the partition which one of its seeds gives.
 OF_ONE_SEED = ("test_karate_club_partition", "test_undirected_selfloops", "test_none_weight_param", "test_multigraph")
+OF_DIRECTED = ("is_partition", "leiden_communities", "louvain_communities", "modularity")  # what serves these too
 MEASURES = (  # conversion takes as long as NetworkX's own
     "inter_community_edges",
     "inter_community_non_edges",
@@ -62,8 +64,6 @@ class Backend:
     @staticmethod
     def convert_from_nx(G: Any, *, edge_attrs: dict[str, Any] | None = None, **asked: Any) -> BackendGraph:
         """The rows of a networkx graph, with the edge attributes that hold the weights."""
-        if G.is_directed():
-            raise NotImplementedError("G is directed, expected an undirected graph")
         return BackendGraph.from_networkx(G, edge_attrs or ())
 
     @staticmethod
@@ -74,8 +74,10 @@ class Backend:
     def can_run(self, name: str, args: tuple, kwargs: dict[str, Any]) -> bool | str:
         """True, or the reason why a call is left to NetworkX."""
         given = _by_name(getattr(self, name), args, kwargs)
-        if given["G"].is_directed():
+        if given["G"].is_directed() and name not in OF_DIRECTED:
             return "directed graphs are not served"
+        if given["G"].is_directed() and (given.get("max_level") is not None or given.get("threshold", 0) > NO_GAIN):
+            return "levels of directed graphs are not served"
         if callable(given.get("weight")):
             return "a function as weight is not served"
         if "communities" in name and given.get("resolution", 1) <= 0:

@@ -21,14 +21,17 @@ def is_partition(G: BackendGraph, communities: Any) -> bool:
 
 
 def modularity(G: BackendGraph, communities: Any, weight="weight", resolution=1) -> float:
-    """NetworkX's modularity: self-loops count twice in the degrees."""
+    """NetworkX's modularity: self-loops count twice in the degrees, and once in each of a directed graph's."""
     if not isinstance(communities, list):
         communities = list(communities)
     if not is_partition(G, communities):
         from networkx.algorithms.community.quality import NotAPartition
 
         raise NotAPartition(G, communities)
-    return labels_modularity(G.rows(weight), labels_of(G, communities), resolution)
+    labels = labels_of(G, communities)
+    if G.is_directed():
+        return G.arcs(weight).modularity(labels, resolution)
+    return labels_modularity(G.rows(weight), labels, resolution)
 
 
 def intra_community_edges(G: BackendGraph, partition: Any) -> int:

@@ -4,7 +4,7 @@ import argparse
 import json
 import os
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from graphclust.faces.cli.commands.options import (
     Parser,
@@ -16,6 +16,7 @@ from graphclust.faces.cli.commands.options import (
     check_output,
     examples,
     load_input,
+    load_kind,
     node_weights,
     reading_options,
     refuse_one_file,
@@ -118,9 +119,10 @@ def cluster_file(options: argparse.Namespace, call: Callable[["Graph"], "Cluster
     if options.output not in (None, "-"):
         kind_of(options.output)
     for output in (None if options.output == "-" else options.output, options.html):
-        check_output(output, options.force, never=options.file)
+        for file in (options.file, *getattr(options, "more", [])):
+            check_output(output, options.force, never=file)
     refuse_one_file(options.output, options.html)
-    graph, _ = load_input(options, progress)
+    graph: Any = load_kind(options, progress) if "kind" in vars(options) else load_input(options, progress)[0]
     try:
         clustering = call(graph)
     except Interrupted as stop:

@@ -10,9 +10,11 @@ from graphclust.faces.cli.commands.options import (
     add_connectivity,
     add_force,
     add_graph_file,
+    add_kind,
     add_seed,
     examples,
     node_weights,
+    numbers,
 )
 
 if TYPE_CHECKING:
@@ -27,6 +29,9 @@ EXAMPLES = examples(
     "graphclust communities graph.txt --effort high             close to the best partition known",
     "graphclust communities graph.txt --min-size 5 --max-size 100  none outside of these",
     "graphclust communities graph.txt --connectivity well       none that a few edges part: minimum cuts above log10 n",
+    "graphclust communities calls.csv --kind directed           sources and targets, by directed modularity",
+    "graphclust communities sales.csv --kind bipartite          customers with what they buy",
+    "graphclust communities calls.csv mails.csv                 two graphs on the same nodes",
     "graphclust communities graph.txt --time-budget 60          the best that a minute finds",
 )
 
@@ -39,8 +44,9 @@ def add_to(command: Parser) -> None:
 
     add_graph_file(command)
     command.add_argument(
-        "--resolution", type=float, default=1.0, metavar="NUMBER", help="> 0, higher for smaller parts (1)"
-    )
+        "--resolution", type=_resolutions, default=1.0, metavar="NUMBER",
+        help="> 0, higher for smaller parts (1); of several files one, or one for each between commas",
+    )  # fmt: skip
     command.add_argument(
         "--objective", choices=PLAIN_OBJECTIVES, default="modularity", help="what to optimize (modularity)"
     )
@@ -54,6 +60,7 @@ def add_to(command: Parser) -> None:
         "--small", choices=SMALL, default="unite", help="unite clusters below --min-size with others, or leave them out"
     )
     command.add_argument("--time-budget", type=float, metavar="SECONDS", help="use so long to find a better partition")
+    add_kind(command)
     add_outputs(command)
     add_seed(command)
     add_force(command)
@@ -72,3 +79,9 @@ def run(options: argparse.Namespace, progress: "Progress") -> None:
         )  # fmt: skip
 
     cluster_file(options, call, progress)
+
+
+def _resolutions(text: str) -> float | list[float]:
+    """A number, or several between commas."""
+    found = numbers(text)
+    return found if len(found) > 1 else found[0]

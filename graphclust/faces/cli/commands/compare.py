@@ -3,12 +3,13 @@
 import argparse
 import json
 from collections import Counter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
-from graphclust.faces.cli.commands.options import Parser, add_graph_file, examples, load_input
+from graphclust.faces.cli.commands.options import Parser, add_graph_file, examples, load_input, load_kind
 from graphclust.faces.cli.terminal import show
 
 if TYPE_CHECKING:
+    from graphclust.graph.layers import LayeredGraph
     from graphclust.progress import Progress
 
 SUMMARY = "say how well two files of labels agree"
@@ -30,7 +31,10 @@ MOST_SIZES = 10_000  # pairs of sizes of clusters, which take the adjusted mutua
 
 def add_to(command: Parser) -> None:
     """Add its arguments."""
+    from graphclust.io.kinds import KINDS
+
     add_graph_file(command, "--graph")
+    command.add_argument("--kind", choices=KINDS, help="of the graph: which modularity is asked for (undirected)")
     command.add_argument("one", metavar="A", help="labels of nodes, as `graphclust cluster -o` writes them")
     command.add_argument("other", metavar="B", help="other labels of the same nodes, in any order")
 
@@ -50,11 +54,17 @@ def run(options: argparse.Namespace, progress: "Progress") -> None:
         "n_nodes": len(one),
         "n_clusters": [len({*labels.values()} - {-1}) for labels in (one, other)],
     }
+    files = ((one, options.one), (other, options.other))
     too_long = _too_long(one, other)
     facts |= {name: getattr(agreement, name)(one, other) for name in MEASURES if name not in too_long}
-    if options.file is not None:
+    if options.file is not None and options.kind not in (None, "undirected"):
+        options.more, options.layer_weights, options.normalize = [], None, True
+        layered = cast("LayeredGraph", load_kind(options, progress))
+        both = [labels_on(layered.combined, labels, path) for labels, path in files]
+        facts |= {"kind": options.kind, "modularity": [layered.modularity(labels) for labels in both]}
+    elif options.file is not None:
         graph, _ = load_input(options, progress)
-        both = [labels_on(graph, labels, path) for labels, path in ((one, options.one), (other, options.other))]
+        both = [labels_on(graph, labels, path) for labels, path in files]
         facts["normalized_cut"] = [normalized_cut(graph, labels) for labels in both]
         facts["modularity"] = [modularity(graph, labels) for labels in both]
         facts["edge_cut"] = [edge_cut(graph, labels) for labels in both]
@@ -62,6 +72,7 @@ def run(options: argparse.Namespace, progress: "Progress") -> None:
             count_well_connected(minimum_cuts(graph, labels, int(labels.max()) + 1, False), np.bincount(labels + 1)[1:])
             for labels in both
         ]
+    if options.file is not None:
         facts["imbalance"] = [_imbalance(labels) for labels in (one, other)]
     show(json.dumps(facts) if options.report == "json" else _as_text(facts))
 
@@ -105,6 +116,7 @@ def _check_same_nodes(one: dict, other: dict, options: argparse.Namespace) -> No
 def _as_text(facts: dict[str, Any]) -> str:
     """The figures of the comparison, for a terminal."""
     from graphclust.errors import amount
+    from graphclust.results.kinds import NAMES
 
     n_clusters = [amount(k, "cluster") for k in facts["n_clusters"]]
     lines = [
@@ -113,8 +125,11 @@ def _as_text(facts: dict[str, Any]) -> str:
     ]
     if "modularity" in facts:
         lines.append(f"  {'':29s}  {'A':>10s} {'B':>10s}")
+        words = WORDS | {"modularity": NAMES[facts["kind"]]} if "kind" in facts else WORDS
         for name in ("normalized_cut", "modularity", "edge_cut", "imbalance", "n_well_connected"):
+            if name not in facts:
+                continue
             whole = name in ("edge_cut", "n_well_connected")
             a, b = (f"{value:10,.6g}" if whole else f"{value:10.4f}" for value in facts[name])
-            lines.append(f"  {WORDS.get(name, name.replace('_', ' ')):29s}  {a} {b}")
+            lines.append(f"  {words.get(name, name.replace('_', ' ')):29s}  {a} {b}")
     return "\n".join(lines)

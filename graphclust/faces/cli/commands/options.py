@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 if TYPE_CHECKING:
     from graphclust.graph.container import Graph
+    from graphclust.graph.layers import LayeredGraph
+    from graphclust.io.edges import Edges
     from graphclust.io.read_file import LoadInfo
     from graphclust.progress import Progress
 
@@ -100,6 +102,62 @@ def add_graph_file(file: argparse.ArgumentParser, flag: str | None = None) -> No
     file.add_argument("--memory-limit", type=int, metavar="BYTES", help="most that the header of the file may ask for")
     file.add_argument("--max-bytes", type=int, metavar="BYTES", help="most that a compressed file may unpack to")
     file.add_argument("--report", choices=("text", "json"), default="text", help="how to print the result (text)")
+
+
+def add_kind(command: argparse.ArgumentParser) -> None:
+    """The options that say what kind of graph a file, or each of several, holds."""
+    from graphclust.io.kinds import KINDS
+
+    command.add_argument("more", nargs="*", metavar="FILE", help="more graphs on the same nodes: each is a layer")
+    command.add_argument(
+        "--kind", choices=KINDS, help="what the graph is (undirected): sources and targets, two sides, or signs count"
+    )
+    command.add_argument(
+        "--layer-weights", type=numbers, metavar="W,W,...", help="what the files count, in their order (1 each)"
+    )
+    command.add_argument(
+        "--normalize", action=argparse.BooleanOptionalAction, default=True,
+        help="of several files, whether all count alike, or each edge (--normalize)",
+    )  # fmt: skip
+
+
+def numbers(text: str) -> list[float]:
+    """Numbers between commas."""
+    return [float(part) for part in text.split(",")]
+
+
+def load_kind(options: argparse.Namespace, progress: "Progress") -> "Graph | LayeredGraph":
+    """The graph of one kind of a file, or of several files, by the options of `add_kind`."""
+    from graphclust.errors import ParameterError
+    from graphclust.io.kinds import as_layered
+
+    files = [options.file, *options.more]
+    graphs: dict[Any, Any] = {
+        name: _load_one(argparse.Namespace(**vars(options) | {"file": name}), progress) for name in files
+    }
+    of_layers = {"layer_weights": options.layer_weights, "normalize": options.normalize}
+    if len(graphs) < len(files):
+        raise ParameterError("a file is named twice, expected different ones")
+    return as_layered(graphs if options.more else graphs[options.file], options.kind, **of_layers)
+
+
+def _load_one(options: argparse.Namespace, progress: "Progress") -> "Graph | Edges":
+    """The graph of a file, or its edges where directions, sides or signs count."""
+    from graphclust.faces.cli.standard_input import as_file
+    from graphclust.io.columns import Columns
+    from graphclust.io.formats import toy_graphs
+    from graphclust.io.load import edges_of_file
+
+    is_toy = options.file in toy_graphs.NAMES and not os.path.exists(options.file)
+    if options.kind in (None, "undirected") or is_toy:
+        return load_input(options, progress)[0]
+    rows, columns = rows_of(options), Columns(**columns_of(options))
+    del rows["symmetrize"]
+    weights = rows.pop("weights")
+    rows["bipartite"] = rows["bipartite"] or options.kind == "bipartite" or None
+    with as_file(options.file) as path:
+        signs = "signed" if options.kind == "signed" and weights in (None, "file") else weights
+        return edges_of_file(path, signs, columns=columns, **rows)
 
 
 def _column(text: str) -> str | int:
