@@ -56,9 +56,6 @@ def read_tables(tables: Iterable[str]) -> list[Mutant]:
     mutants: list[Mutant] = []
     for table in tables:
         module = importlib.import_module(f"mutant_tables.{table}")
-        if isinstance(module.MUTANTS, list):  # of a table that says each text twice
-            mutants += [Mutant(*row) for row in module.MUTANTS]
-            continue
         equivalent = getattr(module, "EQUIVALENT", {})
         for file, by_tests in module.MUTANTS.items():
             for tests, texts in by_tests.items():
