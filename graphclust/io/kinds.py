@@ -145,6 +145,8 @@ def time_slices(
     """
     coupling = as_number(coupling, "coupling", at_least=0.0)
     as_choice(links, "links", LINKS)
+    if kind is not None:
+        as_choice(kind, "kind", KINDS)
     if not _are_graphs(graphs):
         raise TypeError(f"graphs is a {type(graphs).__name__}, expected a list or dict of graphs")
     names, made, nodes, there, remarks = _aligned(graphs, kind, weight, symmetrize)

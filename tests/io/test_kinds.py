@@ -242,7 +242,7 @@ def test_signs_of_lists_tables_and_files_are_kept(tmp_path):
 
 
 def test_coupling_and_links_of_slices_are_checked():
-    for options in ({"coupling": -1}, {"coupling": np.nan}, {"links": "some"}):
+    for options in ({"coupling": -1}, {"coupling": np.nan}, {"links": "some"}, {"kind": "x"}):
         with pytest.raises(gc.ParameterError):
             time_slices([np.ones((2, 2))] * 2, **options)
     with pytest.raises(TypeError, match="expected a list or dict of graphs"):
