@@ -4,8 +4,8 @@ import numpy as np
 from cases import for_each
 
 from graphclust.compiled.runtime import shuffling
+from graphclust.compiled.runtime.instructions import read_only
 from graphclust.compiled.runtime.loops import plain
-from graphclust.compiled.runtime.read_only import read_only
 
 
 def in_plain_python(values, draws):

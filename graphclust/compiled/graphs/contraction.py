@@ -9,9 +9,9 @@ from graphclust.compiled.graphs.cluster_links import INNER, LEAST_LINK, place_of
 from graphclust.compiled.graphs.levels import Level, Terms, copy_to
 from graphclust.compiled.graphs.objective import Rows
 from graphclust.compiled.runtime.blocks import MadeRows
+from graphclust.compiled.runtime.instructions import read_only
 from graphclust.compiled.runtime.loops import loop
 from graphclust.compiled.runtime.prefetch import CACHED, ask_for_next
-from graphclust.compiled.runtime.read_only import read_only
 
 AHEAD = 4  # nodes: so far ahead the clusters of neighbors are asked for; before that, who and where those are
 

@@ -14,8 +14,8 @@ from graphclust.compiled.graphs.csr_checks import flatten, join, root
 from graphclust.compiled.graphs.heap import pop, push
 from graphclust.compiled.graphs.levels import Level, Partition, Terms
 from graphclust.compiled.graphs.objective import ClusterSums, Rows
+from graphclust.compiled.runtime.instructions import read_only
 from graphclust.compiled.runtime.loops import loop
-from graphclust.compiled.runtime.read_only import read_only
 
 APART, WHOLE = -2, -1  # what becomes of a node that is not in a part of its cluster: it is alone, or its cluster stays
 ROUND_OFF = 1e-9  # relative: cuts so alike weigh the same

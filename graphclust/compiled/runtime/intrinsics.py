@@ -5,9 +5,7 @@ from numba import types
 from numba.core.imputils import impl_ret_borrowed
 from numba.extending import intrinsic, overload
 
-from graphclust.compiled.runtime.prefetch import ask_for
-from graphclust.compiled.runtime.read_only import read_only
-from graphclust.compiled.runtime.shuffling import next_bits
+from graphclust.compiled.runtime.instructions import ask_for, next_bits, read_only
 
 READ, KEPT, DATA = 0, 3, 1  # llvm.prefetch: for reading, to stay in all caches, not code
 BYTE, NUMBER = ir.IntType(8).as_pointer(), ir.IntType(32)

@@ -7,20 +7,15 @@ Where the values fit the caches asking for them would only be work. But the near
 loop comes to in no order it pays, on small graphs too, to ask for where their rows begin.
 """
 
-from typing import Any
-
 import numpy as np
 
+from graphclust.compiled.runtime.instructions import ask_for
 from graphclust.compiled.runtime.jit_options import INLINED
 from graphclust.compiled.runtime.loops import loop
 
 CACHED = 1 << 21  # values of four bytes that caches of a processor of today hold
 LINE = 16  # values of four bytes
 AHEAD = 2  # rows: so far ahead of the row at hand loops over rows in order ask for the values of its neighbors
-
-
-def ask_for(array: Any, place: Any) -> None:
-    """Fetch array[place], of one dimension, into the caches: compiled one instruction, and plain Python nothing."""
 
 
 @loop(**INLINED)

@@ -9,20 +9,14 @@ from typing import Any
 
 import numpy as np
 
+from graphclust.compiled.runtime.instructions import next_bits
 from graphclust.compiled.runtime.loops import loop
-
-_AS_FUNCTION = ctypes.CFUNCTYPE(ctypes.c_uint32, ctypes.c_void_p)
 
 
 def draws_of(rng: np.random.Generator) -> Any:
     """What a loop draws by, for as long as the Generator is there: addresses of numpy's function and of its state."""
     interface = rng.bit_generator.ctypes
     return ctypes.cast(interface.next_uint32, ctypes.c_void_p).value, interface.state_address
-
-
-def next_bits(function: int, state: int) -> np.uint32:
-    """The next 32 bits of a generator."""
-    return np.uint32(_AS_FUNCTION(int(function))(int(state)))
 
 
 @loop()
