@@ -166,11 +166,6 @@ def test_no_modules_import_each_other():
     assert list(nx.simple_cycles(import_graph(late=False))) == []
 
 
-def test_imports_in_functions_tie_no_more_than_two_files_to_a_ring():
-    rings = nx.strongly_connected_components(import_graph(late=True))
-    assert [ring for ring in rings if len(ring) > 2] == []
-
-
 def test_compiled_loops_import_nothing_of_ours_but_each_other():
     outward = [
         f"{path.name} imports {imported}"

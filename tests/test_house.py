@@ -69,7 +69,6 @@ def test_no_folder_has_more_files_than_can_be_looked_over():
     assert {folder: size for folder, size in sizes.items() if size > 35} == {}
 
 
-@not_yet(5)
 def test_no_ring_of_imports_has_more_than_two_files():
     """Imports in functions count."""
     rings = nx.strongly_connected_components(import_graph(late=True))
