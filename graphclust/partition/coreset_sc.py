@@ -13,10 +13,13 @@ from graphclust.coreset.outcome import Outcome
 from graphclust.engine.bounds import NodeWeight, as_sizes, k_within, weights_in_words
 from graphclust.engine.resolution import remarks_on
 from graphclust.errors import ParameterError
-from graphclust.graph.container import Graph, GraphLike
+from graphclust.graph.container import Graph
+from graphclust.graph.layers import LayeredGraph
 from graphclust.graph.node_order import in_order, in_rows, listing_order, node_order
-from graphclust.literals import Components, Effort, Method, Objective
+from graphclust.io.kinds import GraphsLike, as_layered
+from graphclust.literals import Components, Effort, Kind, Method, Objective
 from graphclust.objective.objective import Aim, weigh
+from graphclust.partition.clusters_of_layers import clusters_of_layers
 from graphclust.partition.components import nodes_to_partition
 from graphclust.partition.memory_estimate import check_memory
 from graphclust.partition.methods import run_method
@@ -24,7 +27,7 @@ from graphclust.partition.options import Options, as_options, graph_settings, na
 from graphclust.profile.unknown_k import choose_k
 from graphclust.progress import Progress, ProgressLike, as_progress
 from graphclust.results.clustering import Clustering, CoresetClustering
-from graphclust.results.from_labels import clustering_of, graph_to_cluster
+from graphclust.results.from_labels import clustering_of, large_enough
 from graphclust.two_step.method_selection import suits_a_coreset
 
 __all__ = ["coreset_sc"]
@@ -35,9 +38,10 @@ INTERRUPTED = "interrupted: these are the best labels so far, more time may find
 
 @naming_new_arguments
 def coreset_sc(
-    G: GraphLike,
+    G: GraphsLike,
     k: int | None = None,
     *,
+    kind: Kind | None = None,
     method: Method = "auto",
     objective: Objective | None = None,
     resolution: float | str | None = None,
@@ -60,8 +64,11 @@ def coreset_sc(
     for, and on graphs of more than four million entries that have few triangles or are very dense; eigenvectors are
     used by method="paper" alone, the published algorithm that the function is named after.
 
-    G : networkx.Graph, SciPy sparse matrix or array, square ndarray, path of a graph file, or Graph; undirected,
-        weights >= 0. See `as_graph` for `weight`, `symmetrize` and what is assumed or repaired.
+    G : networkx.Graph, SciPy sparse matrix or array, ndarray, path of a graph file, or Graph, or several of them; see
+        `as_graph` for `weight`, `symmetrize` and what is assumed or repaired.
+    kind : "undirected", "directed", "bipartite" or "signed", and what None is, see `communities`. What is not
+        undirected has the method "multilevel", the objectives "modularity" and "constant_potts", and no bounds;
+        clusters of signed graphs are united by gain until k are left, at resolution 1 where none is given.
     k : number of clusters, 1 <= k <= number of nodes. None takes what `cluster_path(...).suggest()` says, for the time
         of some 10 to 20 clusterings; a remark says why and, if the graph shows no number clearly, which others it may
         be.
@@ -130,9 +137,13 @@ def coreset_sc(
     options = as_options(method, objective, resolution, effort, components, coreset, min_size, max_size)
     if node_weight is not None and not options.is_bounded:
         raise ParameterError("node_weight is what bounds count, expected min_size or max_size too")
-    graph = graph_to_cluster(G, k or 1, weight, symmetrize, progress)
+    asked = graph_settings(weight, symmetrize, time_budget) | ({} if kind is None else {"kind": kind})
+    with progress.stage("gate"):
+        one = as_layered(G, kind, weight=weight, symmetrize=symmetrize)
+    if isinstance(one, LayeredGraph):
+        return clusters_of_layers(one, k, options, asked, (rng, seed), progress)
+    graph = large_enough(one, k or 1)
     size = as_sizes(G, graph, node_weight) if options.is_bounded else None
-    asked = graph_settings(weight, symmetrize, time_budget)
     if size is not None and (counted := weights_in_words(node_weight, graph)) is not None:
         asked["node_weight"] = counted
     if k is not None:

@@ -31,6 +31,11 @@ def graph_to_cluster(
     k = as_whole_number(k, "k", at_least=1)
     with progress.stage("gate"):
         graph = as_graph(G, weight=weight, symmetrize=symmetrize)
+    return large_enough(graph, k, needs_edges=needs_edges)
+
+
+def large_enough(graph: Graph, k: int, *, needs_edges: bool = True) -> Graph:
+    """The same graph; ParameterError if it has fewer than k nodes, or no edges where these are needed."""
     if k > graph.n_nodes:
         raise ParameterError(f"k={k} is more than the {graph.n_nodes} nodes of G, expected 1 <= k <= {graph.n_nodes}")
     if needs_edges:

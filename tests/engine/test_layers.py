@@ -101,8 +101,8 @@ def test_the_best_partition_of_small_graphs_is_found():
 
 
 @pytest.mark.slow
-def test_the_best_partition_of_two_thousand_small_graphs_is_found():
-    best_of_small_graphs(400, 8, "high")  # at normal effort 3 of 5,000 are missed
+def test_the_best_partition_of_a_thousand_small_graphs_is_found():
+    best_of_small_graphs(200, 8, "high")  # at normal effort 3 of 5,000 are missed
 
 
 @for_each("kind", KINDS)

@@ -161,8 +161,9 @@ def test_no_graph_to_cluster():
         coreset_sc(np.zeros((4, 4)), 2)
     with pytest.raises(TypeError, match=r"expected a networkx\.Graph"):
         coreset_sc([[0, 1], [1, 0]], 2)
+    assert coreset_sc(nx.path_graph(4, create_using=nx.DiGraph), 2, rng=0).kind == "directed"
     with pytest.raises(GraphValidationError, match=r"symmetrize=.sum"):
-        coreset_sc(nx.path_graph(4, create_using=nx.DiGraph), 2)
+        coreset_sc(np.triu(np.ones((4, 4)), 1), 2)
     with pytest.warns(GraphWarning, match="sum of its two weights"):
         result = coreset_sc(nx.path_graph(4, create_using=nx.DiGraph), 2, symmetrize="sum", rng=0, **PAPER)
     assert result.labels.tolist() in ([0, 0, 1, 1], [1, 1, 0, 0])
