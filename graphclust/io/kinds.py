@@ -252,10 +252,13 @@ def _kind_of(G: Any, symmetrize: str | None) -> Kind:
     if points(G):
         return "directed" if symmetrize is None else "undirected"
     is_matrix = sparse.issparse(G) or isinstance(G, np.ndarray)
-    # An array of two or three columns may list edges, which as_graph says.
-    is_list = isinstance(G, np.ndarray) and G.shape[1:] in ((2,), (3,))
-    is_rectangular = is_matrix and len(G.shape) == 2 and G.shape[0] != G.shape[1] and not is_list
-    return "bipartite" if is_rectangular and 0 not in G.shape else "undirected"
+    is_rectangular = is_matrix and len(G.shape) == 2 and G.shape[0] != G.shape[1] and 0 not in G.shape
+    if is_rectangular and isinstance(G, np.ndarray) and G.shape[1] in (2, 3):
+        raise GraphValidationError(
+            f"G has shape {G.shape}, a matrix between two sides or a list of edges, expected to be told which: pass "
+            "kind='bipartite', or edges as a list of tuples: [*map(tuple, G.tolist())]"
+        )
+    return "bipartite" if is_rectangular else "undirected"
 
 
 def _entries_of(G: Any, kind: Kind, weight: str | None, symmetrize: str | None) -> Entries:

@@ -76,9 +76,9 @@ class OfKind:
 
         >>> import numpy as np
         >>> from graphclust import communities
-        >>> found = communities(np.array([[2, 1, 0], [0, 0, 3]]), rng=0)
+        >>> found = communities(np.array([[2, 1, 0, 0], [0, 0, 3, 1]]), rng=0)
         >>> found.row_labels, found.column_labels
-        (array([0, 1]), array([0, 0, 1]))
+        (array([0, 1]), array([0, 0, 1, 1]))
         """
         return self.labels[: self._sides()[0]]
 

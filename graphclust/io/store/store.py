@@ -77,6 +77,7 @@ def open_store(path: str | os.PathLike[str], *, verify: str = "full") -> Graph:
     Raises GraphFormatError, with the file and what is wrong with it, for what is no store or a damaged one.
 
     >>> import networkx as nx, tempfile
+    >>> from graphclust import save_store
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     _ = save_store(f"{folder}/path.store", nx.path_graph(4))
     ...     open_store(f"{folder}/path.store").degrees
