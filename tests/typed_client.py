@@ -55,7 +55,7 @@ def graphs(matrix: Real, path: Path) -> gc.Graph:
     gc.fetch_snap("com-DBLP", weights="abs")  # type: ignore[call-overload]
     assert_type(gc.knn_graph(matrix, 5, rng=0), gc.Graph)
     assert_type(gc.graph_from_table({"a": [1], "b": [2]}, "a", "b", nodes=[1, 2]), gc.Graph)
-    gc.graph_from_table({}, weight=3)  # type: ignore[arg-type]
+    gc.graph_from_table({}, weight=[3])  # type: ignore[arg-type]
     gc.nearest_neighbors(matrix, 5, metric="cosine")
     gc.nearest_neighbors(matrix, 5, queries=matrix, method="auto")
     assert_type(gc.graph_from_neighbors([[1], [0]], weights=None), gc.Graph)
@@ -228,7 +228,7 @@ def at_a_resolution(G: Any) -> None:
     assert_type(gc.communities(G, kind="bipartite").row_labels, npt.NDArray[np.int64])
     gc.communities(G, kind="oriented")  # type: ignore[arg-type]
     gc.communities(G, resolution="1")  # type: ignore[arg-type]
-    gc.communities(G, 3)  # type: ignore[call-arg]
+    gc.communities(G, 3)  # type: ignore[call-arg, arg-type]
     found = gc.hierarchy(G, max_size=10, levels=3, rng=0)
     assert_type(found, gc.Hierarchy)
     assert_type(found.levels[0], Whole)

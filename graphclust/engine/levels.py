@@ -10,7 +10,6 @@ import numpy as np
 from graphclust.checks import Seed, as_generator
 from graphclust.compiled.graphs import cluster_sums as loops
 from graphclust.compiled.graphs.levels import Goal, Level, Partition, Terms
-from graphclust.compiled.graphs.masses import no_masses
 from graphclust.compiled.graphs.objective import ClusterSums, Rows, value_of
 from graphclust.compiled.runtime.blocks import entry_blocks, run_in_blocks
 from graphclust.graph.container import Graph
@@ -119,7 +118,7 @@ def square_of_mean_mass(level: Level) -> float:
 
 def mass_by_cluster(labels: np.ndarray, mass: np.ndarray, k: int) -> np.ndarray:
     """The masses of k clusters of some nodes; like those of the nodes."""
-    made: np.ndarray = no_masses(mass, k)
+    made = np.zeros((k, *mass.shape[1:]))
     np.add.at(made, labels, mass)
     return made
 
@@ -146,7 +145,7 @@ def room_for(level: Level, k: int) -> Partition:
 
 def no_sums(level: Level, k: int) -> ClusterSums:
     """Sums of k clusters of a level, all zero."""
-    return ClusterSums(np.zeros(k), no_masses(level.terms.mass, k), np.zeros(k, np.int64))
+    return ClusterSums(np.zeros(k), np.zeros((k, *level.terms.mass.shape[1:])), np.zeros(k, np.int64))
 
 
 def no_partition(level: Level) -> Partition:

@@ -6,11 +6,11 @@ from abc import abstractmethod
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from graphclust.checks import as_weights
 from graphclust.estimators.arguments import as_n_clusters, as_points, as_rng
+from graphclust.estimators.bases import BaseEstimator, ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
 from graphclust.points.k_means.blocks import block_sums, distances_to_centroids, nearest_centroids
 from graphclust.points.k_means.lloyd_iteration import KMeansResult
 

@@ -11,7 +11,6 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 from scipy.spatial.distance import cdist
-from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.metrics.pairwise import PAIRWISE_KERNEL_FUNCTIONS, rbf_kernel
 from sklearn.utils.validation import check_is_fitted, check_non_negative, validate_data
 
@@ -19,6 +18,7 @@ from graphclust.checks import as_array, as_choice, as_whole_number
 from graphclust.coreset.options import Coreset
 from graphclust.estimators.affinities import graph_by_distance, graph_by_kernel, graph_of_affinities
 from graphclust.estimators.arguments import as_n_clusters, as_rng, check_sparse
+from graphclust.estimators.bases import BaseEstimator, ClusterMixin
 from graphclust.graph.container import Graph
 from graphclust.objective.cuts import modularity
 from graphclust.partition.coreset_sc import coreset_sc

@@ -105,7 +105,7 @@ def as_options(
     if components is not None:
         as_choice(components, "components", COMPONENTS)
     if coreset is not None:
-        check_type(coreset, Coreset, "coreset", "graphclust.Coreset(size=0.05) makes one")
+        check_type(coreset, Coreset, "coreset", "Coreset(size=0.05) makes one")
     aim = as_aim(objective or "modularity", resolution)
     for name, bound in (("min_size", min_size), ("max_size", max_size)):
         if bound is not None:

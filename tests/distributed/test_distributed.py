@@ -124,9 +124,9 @@ def test_the_same_number_is_chosen_where_none_is_given(client, store):
     assert any(remark.startswith(f"k was not given, {K} was taken") for remark in found.remarks)
 
 
-@pytest.mark.parametrize("options", [{"objective": "modularity"}, {"coreset": Coreset(size=300), "effort": "low"}])
+@pytest.mark.parametrize(("size", "options"), [(None, {"objective": "modularity"}), (300, {"effort": "low"})])
 @pytest.mark.parametrize("weighted", [False, True])
-def test_the_same_labels_with_weights_and_other_options(client, store, tmp_path, options, weighted):
+def test_the_same_labels_with_weights_and_other_options(client, store, tmp_path, size, options, weighted):
     graph = store
     if weighted:
         matrix = store.to_scipy()
@@ -135,8 +135,9 @@ def test_the_same_labels_with_weights_and_other_options(client, store, tmp_path,
         matrix.data = matrix.data + ((rows * columns) % 13) / 7.0
         graph = graphclust.save_store(tmp_path / "weighted.store", graphclust.as_graph(matrix))
     alone = graphclust.coreset_sc(
-        graph, K, method="two-step", coreset=graphclust.Coreset(sampling="parallel"), rng=8, **options
+        graph, K, method="two-step", coreset=Coreset(size=size, sampling="parallel"), rng=8, **options
     )
+    options = options | {"coreset": Coreset(size=size)}
     for n_partitions in (7, 50):
         found = distributed.coreset_sc(graph, K, client=client, n_partitions=n_partitions, rng=8, **options)
         assert (found.labels == alone.labels).all()

@@ -487,7 +487,7 @@ def test_a_rectangular_matrix_is_partitioned_into_blocks_of_rows_and_columns(tmp
     ("kind", "words"),
     [
         ("symmetric", ["graphclust communities", "graphclust cluster"]),
-        ("unsymmetric", ["--symmetrize sum", "--bipartite"]),
+        ("unsymmetric", ["--kind directed", "--symmetrize sum", "--kind bipartite"]),
         ("bipartite", ["--bipartite -k"]),
         ("mesh", ["--to metis", "--reordered"]),
     ],
