@@ -92,9 +92,10 @@ def test_loops_are_read_by_content_from_the_folder_that_is_named_and_from_the_pa
     assert not (tmp_path / "own").exists(), "nothing was kept"
     with open(package / "compiled" / "graphs" / "heap.py", "a") as source:
         source.write("# another version\n")
-    refused = run(SCRIPT, package=package, GRAPHCLUST_LOOPS=str(made), GRAPHCLUST_NO_COMPILE="1")
+    elsewhere = {"GRAPHCLUST_LOOPS": str(made), "HOME": str(tmp_path)}  # where no earlier run has kept this version
+    refused = run(SCRIPT, package=package, GRAPHCLUST_NO_COMPILE="1", **elsewhere)
     assert re.search(r"csr_checks.* is not compiled for .*run `graphclust compile`", refused.stderr)
-    assert compiled(package=package, GRAPHCLUST_LOOPS=str(made)) == LOOPS
+    assert compiled(package=package, **elsewhere) == LOOPS
 
 
 @pytest.mark.slow
