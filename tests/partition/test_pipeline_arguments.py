@@ -40,7 +40,7 @@ def test_k_may_be_any_kind_of_whole_number():
         ({"objective": "ncut"}, ParameterError, "'constant_potts'"),
         ({"objective": "edge_cut"}, ParameterError, "balanced_partition(G, k)"),
         ({"coreset": Coreset(size=1)}, ParameterError, "coreset=Coreset(size=1)"),
-        ({"coreset": 0.5}, TypeError, "expected a Coreset: graphclust.Coreset(size"),
+        ({"coreset": 0.5}, TypeError, "expected a Coreset: Coreset(size"),
         ({"objective": 3}, ParameterError, "objective=3"),
         ({"resolution": -1}, ParameterError, "resolution=-1 is out of range"),
         ({"resolution": float("inf")}, ParameterError, "resolution=inf is out of range"),
