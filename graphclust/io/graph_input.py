@@ -227,6 +227,7 @@ def _refuse_kernel(G: Any) -> None:
 
 
 def refuse_name_of_weight(weight: str | None, what: str) -> None:
+    """Refuse the name of an attribute for what has no attributes; what : in words."""
     if weight not in (None, "weight"):
         raise ParameterError(
             f"weight={weight!r} names an attribute of edges, which {what} does not have; leave it out, or pass "
