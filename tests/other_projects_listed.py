@@ -58,7 +58,6 @@ COMMUNITIES = {
 CELLS = {
     "test_leiden_igraph_directed": "each flavor takes the arguments of the other, and directed means nothing to either",
     "test_leiden_igraph_partition_type": "each flavor takes the arguments of the other",
-    "test_leiden_random_state": "expects two seeds to differ; ours find one partition, the best known, by both",
     "test_leiden_wrong_flavor": OWN_WORDS,
 }
 LISTED: dict[str, dict[str, str]] = {

@@ -14,7 +14,6 @@ import graphclust
 
 ROOT = pathlib.Path(__file__).parents[1]
 CLIENT = ROOT / "tests" / "typed_client.py"
-PUBLIC = {name: getattr(graphclust, name) for name in graphclust.__all__}
 CACHE = pathlib.Path.home() / ".cache" / "graphclust-tests" / "mypy"
 
 
@@ -51,9 +50,8 @@ def test_wrong_lines_of_the_client_are_reported(tmp_path):
 
 @for_each("name", graphclust.__all__)
 def test_annotations_can_be_resolved(name):
-    """A class that a module cannot import, since the class's own module imports it, by its public name."""
     value = getattr(graphclust, name)
     if callable(value):
         called = value.__init__ if isinstance(value, type) else value
-        hints = typing.get_type_hints(called, localns=PUBLIC)
+        hints = typing.get_type_hints(called)
         assert hints.keys() == getattr(called, "__annotations__", {}).keys()

