@@ -74,7 +74,7 @@ WORK = {
     "coreset_sc, parallel": lambda: gc.coreset_sc(planted().graph, 300, coreset=gc.Coreset(sampling="parallel"), rng=1),
     "coreset_sc, paper": lambda: gc.coreset_sc(planted().graph, 300, method="paper", rng=1),
     "coreset_sc, paper by eigsh": lambda: gc.coreset_sc(
-        planted().graph, 60, method="paper", coreset=gc.Coreset(embedding="eigsh"), rng=1
+        planted().graph, 300, method="paper", coreset=gc.Coreset(embedding="eigsh"), rng=1
     ),
     "coreset_sc without k": lambda: gc.coreset_sc(planted(20).graph, rng=1),
     "cluster_path": lambda: gc.cluster_path(planted(100).graph, range(1, 101), rng=1),
@@ -111,7 +111,7 @@ WORK = {
     "knn_graph": lambda: gc.knn_graph(points()[:100_000], 15),
     "knn_graph, Manhattan": lambda: gc.knn_graph(points()[:20_000], 15, metric="manhattan"),
     "planted_partition": lambda: gc.planted_partition(1_000, 1_000, 16, 4, rng=1),
-    "stochastic_block_model": lambda: gc.stochastic_block_model([1_000] * 300, 0.05, 0.0, rng=1),
+    "stochastic_block_model": lambda: gc.stochastic_block_model([1_000] * 300, 0.2, 0.0, rng=1),
     "lfr_like": lambda: gc.lfr_like(300_000, mixing=0.3, mean_degree=20, rng=1),
 }
 

@@ -192,7 +192,7 @@ def search(
     best = recombine(top, pool, plan, run) if len(pool) > 1 and not is_settled else pool[0]
     is_large = n_entries(level) > cycles.most
     if is_large and not is_settled:
-        with run.progress.within(partial(labels_of_nodes, steps)):
+        with run.progress.within(partial(labels_of_nodes, [step.regions.labels for step in steps])):
             best = improve_while_worth(top, best, plan, run, cycles.inside)
     best, share = take_back(steps, best, goal, 1.0, run)
     offer(level, best, goal, run)
@@ -247,10 +247,13 @@ def take_back(steps: list[Contraction], found: Partition, goal: Goal, most: floa
     return found, share
 
 
-def labels_of_nodes(steps: Sequence[Contraction], labels: np.ndarray) -> np.ndarray:
-    """Labels of the last contraction as those of the nodes."""
-    for step in reversed(steps):
-        labels = labels[step.regions.labels]
+def labels_of_nodes(regions: Sequence[np.ndarray], labels: np.ndarray) -> np.ndarray:
+    """Labels of the regions of the last contraction as those of the nodes.
+
+    regions : of each contraction, the regions of its nodes; not the contractions, since `take_back` uses these up.
+    """
+    for labels_of_regions in reversed(regions):
+        labels = labels[labels_of_regions]
     return labels
 
 

@@ -21,18 +21,25 @@ def remind():
         time.sleep(0.003)
         signal.raise_signal(signal.SIGINT)
 
-signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell lets what it starts in the background ignore it
+def strike(number, frame):
+    global is_armed
+    if is_armed:
+        is_armed = False
+        raise KeyboardInterrupt
+
+is_armed = False
+signal.signal(signal.SIGINT, strike)
 terms, n_struck = Terms(np.zeros(1_000_000), np.ones(1_000_000)), 0
 singletons(terms)
 threading.Thread(target=remind, daemon=True).start()
 while n_struck < 200:
     try:
-        while n_struck < 200:
+        is_armed = True
+        while True:
             made = singletons(terms)
             assert made.labels[-1] == 999_999 and made.sums.size.sum() == 1_000_000
     except KeyboardInterrupt:
         n_struck += 1
-signal.signal(signal.SIGINT, signal.SIG_IGN)
 print("alive", flush=True)
 """
 
