@@ -10,7 +10,7 @@ from graphclust.engine.levels import Run, run_on, with_sums
 from graphclust.engine.resolution import objective_of
 from graphclust.graph.container import Graph
 from graphclust.io.graph_input import as_graph
-from graphclust.objective.objective import OBJECTIVES, PLAIN_OBJECTIVES, as_aim, weigh
+from graphclust.objective.objective import ADDITIVE_OBJECTIVES, OBJECTIVES, as_objective_choice, weigh
 
 WITH_EDGES = [name for name in all_graphs() if name not in ("one node", "no edges")]
 
@@ -18,13 +18,13 @@ WITH_EDGES = [name for name in all_graphs() if name not in ("one node", "no edge
 def each_at(relative: float, density: float) -> list[tuple[str, float | None]]:
     """Every objective of the table, ratios first, at a multiple of chance, or at a weight between two nodes."""
     at = {name: relative if one.is_relative else density for name, one in OBJECTIVES.items()}
-    return [(name, None) for name in RATIOS] + [(name, at[name]) for name in PLAIN_OBJECTIVES]
+    return [(name, None) for name in RATIOS] + [(name, at[name]) for name in ADDITIVE_OBJECTIVES]
 
 
 RATIOS = [name for name, one in OBJECTIVES.items() if one.is_ratio]
 QUICK = each_at(1.0, 0.5)
 FURTHER = [("modularity", 0.3), ("modularity", 4.0), ("constant_potts", 0.02)]
-AIMS = [*QUICK, *(pytest.param(*aim, marks=pytest.mark.slow) for aim in FURTHER)]
+AIMS = [*QUICK, *(pytest.param(*choice, marks=pytest.mark.slow) for choice in FURTHER)]
 ONE_OF_EACH = each_at(1.0, 0.1)
 
 
@@ -50,7 +50,7 @@ def random_labels(n: int, k: int, seed: int) -> np.ndarray:
 def run_and_objective(graph: Graph, name: str, resolution: float | None, k: int) -> tuple[Run, Objective]:
     """A run over the graph with the terms of an objective, and the objective with its numbers."""
     run = run_on(weigh(graph, name))
-    return run, objective_of(as_aim(name, resolution), k, 1.0, run.units)[0]
+    return run, objective_of(as_objective_choice(name, resolution), k, 1.0, run.totals)[0]
 
 
 def random_partition(run: Run, k: int, seed: int = 3) -> Partition:

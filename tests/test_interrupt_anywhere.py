@@ -195,7 +195,7 @@ SHORT_CALLS = """
 import faulthandler, random, signal, sys, time
 import numpy as np
 import graphclust
-from graphclust.compiled.graphs.levels import Goal
+from graphclust.compiled.graphs.levels import Task
 from graphclust.objective.objective import ratio_objective, weigh
 from graphclust.engine.agglomeration import agglomerate
 from graphclust.engine.contraction import contract
@@ -205,13 +205,13 @@ from graphclust.engine.local_moving import find_regions, refine
 
 faulthandler.enable()
 run = run_on(weigh(graphclust.planted_partition(10, 30, 8, 2, rng=0).graph, "normalized_cut"))
-level, goal, pull = run.finest, Goal(ratio_objective(run.units), 10), 4.0 * run.units.chance
+level, task, penalty = run.finest, Task(ratio_objective(run.totals), 10), 4.0 * run.totals.chance
 
 def work(times):
     for _ in range(times):
-        contract(level, find_regions(level, pull, run), run)
-        found = refine(level, agglomerate(level, goal, run), goal, run)
-        v_cycle(level, found, goal, pull, run)
+        contract(level, find_regions(level, penalty, run), run)
+        found = refine(level, agglomerate(level, task, run), task, run)
+        v_cycle(level, found, task, penalty, run)
 
 def strike(number, frame):
     raise KeyboardInterrupt

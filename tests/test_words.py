@@ -4,12 +4,12 @@ from typing import get_args
 
 from graphclust import literals as words
 from graphclust.engine.engine import EFFORTS
-from graphclust.objective.objective import DEFINITIONS, OBJECTIVES
+from graphclust.objective.objective import OBJECTIVE_SPECS, OBJECTIVES
 from graphclust.partition.options import METHODS
 
 
 def test_types_of_words_are_those_of_the_tables():
     assert set(get_args(words.Objective)) == set(OBJECTIVES)
-    assert set(get_args(words.PlainObjective)) == {name for name in OBJECTIVES if not DEFINITIONS[name].is_ratio}
+    assert set(get_args(words.PlainObjective)) == {name for name in OBJECTIVES if not OBJECTIVE_SPECS[name].is_ratio}
     assert set(get_args(words.Method)) == set(METHODS)
     assert set(get_args(words.Effort)) == set(EFFORTS)

@@ -99,7 +99,7 @@ def coreset_sc(
         if not count_workers(client):
             wait_for_client(client, patience)
         look_at_workers(client, origin, patience)
-    k, *reasons = choose_k(graph, options.aim.name, options.components, progress) if k is None else (k,)
+    k, *reasons = choose_k(graph, options.choice.name, options.components, progress) if k is None else (k,)
     options = options.with_draws(k, graph.n_nodes)
     with progress.stage("components"):
         searched = nodes_to_partition(graph, k, options.components, progress)
@@ -109,13 +109,13 @@ def coreset_sc(
     n_partitions = n_partitions or PARTITIONS_PER_THREAD * max(n_threads, 1)
     engine = DaskEngine(client, origin, coarse_blocks(graph.indptr), n_partitions, patience)
     collect = bring_labels if labels_path is None else partial(write_labels, path=os.path.abspath(labels_path), k=k)
-    plan, outcome, drawn = by_blocks(
-        engine, graph.n_entries, k, options.aim, options.components, options.coreset, rng, progress, collect
+    schedule, outcome, drawn = by_blocks(
+        engine, graph.n_entries, k, options.choice, options.components, options.coreset, rng, progress, collect
     )
     assert outcome.coreset is not None
     remarks = (*searched.remarks_after((*graph.remarks, *reasons)), *outcome.remarks)
     if reasons:  # why k was taken is said already
-        remarks = tuple(remark for remark in remarks if remark not in remarks_on(plan))
+        remarks = tuple(remark for remark in remarks if remark not in remarks_on(schedule))
     return clustering_of(
         graph,
         k,
@@ -124,8 +124,8 @@ def coreset_sc(
         progress,
         CoresetClustering(outcome.coreset.nodes, outcome.coreset.weights, np.asarray(outcome.coreset_labels)),
         listing_order(graph),
-        objective=options.aim.name,
-        resolution=plan.resolution,
+        objective=options.choice.name,
+        resolution=schedule.resolution,
         decided=outcome.decided,
         parameters=replace(options, coreset=drawn).record,
         seed=seed,

@@ -7,7 +7,7 @@ import numpy.typing as npt
 
 from graphclust.checks import K_OF_GRAPH, as_whole_number
 from graphclust.compiled.graphs import agglomeration as loops
-from graphclust.compiled.graphs.levels import Goal, Level, Partition
+from graphclust.compiled.graphs.levels import Level, Partition, Task
 from graphclust.compiled.graphs.merging import merge_pairs
 from graphclust.engine.contraction import contract
 from graphclust.engine.levels import Run, is_small, n_entries, partition_in, room_for, run_on
@@ -15,7 +15,7 @@ from graphclust.engine.sequential_contraction import is_estimate
 from graphclust.errors import ParameterError, amount
 from graphclust.graph.container import Graph, GraphLike
 from graphclust.io.graph_input import as_graph
-from graphclust.objective.objective import as_aim, weigh
+from graphclust.objective.objective import as_objective_choice, weigh
 
 __all__ = ["merge_clusters"]
 
@@ -55,10 +55,10 @@ def merge_clusters(
 
     graph = graph_without_isolated_nodes(G, weight)
     k = as_whole_number(k, "k", at_least=1, at_most=graph.n_nodes, why=", the number of nodes", if_none=K_OF_GRAPH)
-    aim = as_aim(objective, resolution)
-    run = run_on(weigh(graph, aim.name))
-    plan = plan_for_k(aim, k, dendrogram_of(run.finest, run, k), run.units)
-    return agglomerate(run.finest, plan.goal, run).labels.astype(np.int64)
+    choice = as_objective_choice(objective, resolution)
+    run = run_on(weigh(graph, choice.name))
+    schedule = plan_for_k(choice, k, dendrogram_of(run.finest, run, k), run.totals)
+    return agglomerate(run.finest, schedule.task, run).labels.astype(np.int64)
 
 
 def graph_without_isolated_nodes(G: GraphLike, weight: str | None) -> Graph:
@@ -71,25 +71,25 @@ def graph_without_isolated_nodes(G: GraphLike, weight: str | None) -> Graph:
     return graph
 
 
-def unite_ties(level: Level, found: Partition, goal: Goal, run: Run) -> Partition:
+def unite_ties(level: Level, found: Partition, task: Task, run: Run) -> Partition:
     """The partition after unions of linked clusters that lose nothing beyond round-off: as good, with fewer clusters.
 
-    A union within ROUND_OFF of a tie gains at a pull that is lower by ROUND_OFF. Nothing is united where the links
+    A union within ROUND_OFF of a tie gains at a penalty that is lower by ROUND_OFF. Nothing is united where the links
     between clusters are estimates.
     """
-    k, objective = len(found.sums.size), goal.objective
+    k, objective = len(found.sums.size), task.objective
     if k == 1 or is_estimate(n_entries(level), k):
         return found
     step = contract(level, found, run)
-    lower = goal._replace(objective=objective._replace(pull=objective.pull * (1.0 - ROUND_OFF)), least=0.0)
+    lower = task._replace(objective=objective._replace(penalty=objective.penalty * (1.0 - ROUND_OFF)), least=0.0)
     united = agglomerate(step.coarse, lower, run)
     return found if len(united.sums.size) == k else step.project(united)
 
 
 def agglomerate(
-    level: Level, goal: Goal, run: Run, gains: np.ndarray = NO_GAINS, pairs: np.ndarray = NO_PAIRS
+    level: Level, task: Task, run: Run, gains: np.ndarray = NO_GAINS, pairs: np.ndarray = NO_PAIRS
 ) -> Partition:
-    """The nodes merged into `goal.k` clusters; if that is 0, while a union gains.
+    """The nodes merged into `task.k` clusters; if that is 0, while a union gains.
 
     gains : if of shape (n,), gains[t] becomes the gain of the union that leaves t clusters, for linked pairs.
     pairs : if of shape (n, 2), pairs[t] becomes the two clusters of that union, each named by one of its nodes: the
@@ -98,8 +98,8 @@ def agglomerate(
     n = len(level.terms.mass)
     if is_small(level):
         room = room_for(level, n)
-        return partition_in(room, loops.agglomerate_into(level, goal, gains, pairs, room))
-    chains, merger = loops.chains_of(level.rows), loops.merger_of(level.terms, goal, gains, pairs)
-    while not merge_pairs(ENTRIES_PER_STEP, goal.k, goal.objective, chains, merger):
-        run.progress.step(n - int(merger.state[2]), n - goal.k)
+        return partition_in(room, loops.agglomerate_into(level, task, gains, pairs, room))
+    chains, merger = loops.chains_of(level.rows), loops.merger_of(level.terms, task, gains, pairs)
+    while not merge_pairs(ENTRIES_PER_STEP, task.k, task.objective, chains, merger):
+        run.progress.step(n - int(merger.state[2]), n - task.k)
     return loops.partition_of(merger)

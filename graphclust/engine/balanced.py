@@ -15,13 +15,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from graphclust.compiled.graphs.levels import Goal, Level, Partition
-from graphclust.compiled.graphs.objective import PLAIN, Objective
+from graphclust.compiled.graphs.levels import Level, Partition, Task
+from graphclust.compiled.graphs.objective import ADDITIVE, Objective
 from graphclust.engine.bisection import new_parts
 from graphclust.engine.bounds import pack
 from graphclust.engine.engine import Cycles, search
 from graphclust.engine.levels import Run, Shares, mean_weight, value
-from graphclust.engine.resolution import Plan
+from graphclust.engine.resolution import Schedule
 from graphclust.engine.settling import is_within, settle
 from graphclust.engine.v_cycle import v_cycle
 from graphclust.engine.within_bounds import make_connected, n_disconnected
@@ -43,21 +43,21 @@ EFFORTS = {
 
 
 def partition_balanced(
-    level: Level, goal: Goal, effort: Effort, run: Run, contiguous: bool = False
+    level: Level, task: Task, effort: Effort, run: Run, contiguous: bool = False
 ) -> tuple[Partition, bool]:
     """The best partition that the effort finds, and whether it is within the bounds.
 
     contiguous : whether one whose parts are connected is preferred, if one is found.
     """
     run = replace(run, rounds_in_vain=effort.rounds_in_vain)
-    tries = [partial(new_parts, level, goal)] * effort.cycles.first
-    plan = Plan(goal, (0.0, 0.0, 0.0), None)  # the regions depend on the level alone
-    found, _ = search(level, [], [], tries, plan, effort.cycles, effort.descent, run)
-    if not is_within(level, found, goal, run):
-        found = settle(level, pack(level, goal.k, run), goal, run)
+    tries = [partial(new_parts, level, task)] * effort.cycles.first
+    schedule = Schedule(task, (0.0, 0.0, 0.0), None)  # the regions depend on the level alone
+    found, _ = search(level, [], [], tries, schedule, effort.cycles, effort.descent, run)
+    if not is_within(level, found, task, run):
+        found = settle(level, pack(level, task.k, run), task, run)
     if contiguous and n_disconnected(level, found, run):
-        found = make_connected(level, found, plan, run)
-    return found, is_within(level, found, goal, run)
+        found = make_connected(level, found, schedule, run)
+    return found, is_within(level, found, task, run)
 
 
 def improve_parts(level: Level, found: Partition, max_cycles: int, run: Run) -> Partition:
@@ -68,10 +68,10 @@ def improve_parts(level: Level, found: Partition, max_cycles: int, run: Run) -> 
     k = len(found.sums.size)
     load = np.bincount(found.labels, level.terms.size, minlength=k)
     run = replace(run, shares=Shares(load, np.zeros(k), load))
-    goal = Goal(Objective(PLAIN, 0.0, mean_weight(level)), k, 0.0, float(load.max()))
+    task = Task(Objective(ADDITIVE, 0.0, mean_weight(level)), k, 0.0, float(load.max()))
     for _ in range(max_cycles):
-        made = v_cycle(level, found, goal, 0.0, run)
-        if value(made, goal) <= value(found, goal):
+        made = v_cycle(level, found, task, 0.0, run)
+        if value(made, task) <= value(found, task):
             break
         found = made
     return found

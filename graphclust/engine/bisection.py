@@ -15,11 +15,11 @@ from typing import NamedTuple
 import numpy as np
 
 from graphclust.compiled.graphs.bisection import grow_halves
-from graphclust.compiled.graphs.levels import Goal, Level, Partition
+from graphclust.compiled.graphs.levels import Level, Partition, Task
 from graphclust.compiled.graphs.two_hop import join_singletons
 from graphclust.compiled.graphs.v_cycle import rows_within
 from graphclust.engine.contraction import Contraction, coarsest, contractions
-from graphclust.engine.levels import Run, Shares, pull_of_level, with_sums
+from graphclust.engine.levels import Run, Shares, penalty_of_level, with_sums
 from graphclust.engine.local_moving import find_regions
 from graphclust.engine.settling import settle_parts, shares_of
 
@@ -40,9 +40,9 @@ class Parts(NamedTuple):
     counts: np.ndarray
     shares: Shares
 
-    def settle(self, level: Level, goal: Goal, run: Run, relaxed: bool, in_rounds: bool = True) -> Parts:
+    def settle(self, level: Level, task: Task, run: Run, relaxed: bool, in_rounds: bool = True) -> Parts:
         """The parts settled, as `settle_parts` does it."""
-        return self._replace(found=settle_parts(level, self.found, self.shares, goal, run, relaxed, in_rounds))
+        return self._replace(found=settle_parts(level, self.found, self.shares, task, run, relaxed, in_rounds))
 
     def halves(self, found: Partition, shares: Shares) -> Parts:
         """The parts after every one of more than one cluster was cut in two; shares : of all k clusters."""
@@ -53,21 +53,21 @@ class Parts(NamedTuple):
         return Parts(found, counts, Shares(*(np.add.reduceat(each, first) for each in shares)))
 
 
-def new_parts(level: Level, goal: Goal, run: Run) -> Partition:
+def new_parts(level: Level, task: Task, run: Run) -> Partition:
     """k parts from nothing."""
-    shares = shares_of(goal, run)
-    steps = small_regions(level, None, 2 * NODES_PER_PART, goal.k, GROWTH, run)
+    shares = shares_of(task, run)
+    steps = small_regions(level, None, 2 * NODES_PER_PART, task.k, GROWTH, run)
     here = coarsest(level, steps)
     whole = with_sums(here, np.zeros(len(here.terms.mass), np.int32), 1, run)
-    parts = Parts(whole, np.array([goal.k]), Shares(*(each.sum(keepdims=True) for each in shares)))
+    parts = Parts(whole, np.array([task.k]), Shares(*(each.sum(keepdims=True) for each in shares)))
     for depth in range(len(steps), -1, -1):
         relaxed = depth > 0
         if depth < len(steps):
             here, parts = steps[depth].fine, parts._replace(found=steps[depth].project(parts.found))
         affordable = len(here.terms.mass) // NODES_PER_PART if relaxed else np.inf  # parts
         while parts.counts.max() > 1 and 2 * len(parts.counts) <= affordable:
-            parts = _bisect(here, parts.settle(here, goal, run, relaxed), shares, goal, run, relaxed)
-        parts = parts.settle(here, goal, run, relaxed)
+            parts = _bisect(here, parts.settle(here, task, run, relaxed), shares, task, run, relaxed)
+        parts = parts.settle(here, task, run, relaxed)
     return parts.found
 
 
@@ -87,7 +87,7 @@ def small_regions(
             return None
         inner, mean = level if within is None else rows_within(level, within), total / n
         most = max(HEAVIEST * total / k, growth * mean)
-        regions = find_regions(inner, pull_of_level(level), run, most)
+        regions = find_regions(inner, penalty_of_level(level), run, most)
         if len(regions.sums.size) > HARDLY_SHRINKS * n:
             labels, parts = regions.labels.copy(), np.zeros(n, np.int32) if within is None else within
             n_regions = join_singletons(inner.rows, level.terms.size, parts, labels, min(most, JOINED * mean))
@@ -97,21 +97,21 @@ def small_regions(
     return contractions(level, regions_of, run, within)
 
 
-def _bisect(level: Level, parts: Parts, shares: Shares, goal: Goal, run: Run, relaxed: bool) -> Parts:
+def _bisect(level: Level, parts: Parts, shares: Shares, task: Task, run: Run, relaxed: bool) -> Parts:
     """Every part of more than one cluster in two halves, by a V-cycle inside all parts at once."""
     found, inner = parts.found, rows_within(level, parts.found.labels)
     n_halves = 2 * len(parts.counts)
     steps = small_regions(inner, found.labels, COARSEST * n_halves, n_halves, GROWTH, run)
     for step in steps:
         found = step.restrict(found)
-    halves = _grow(coarsest(inner, steps), parts._replace(found=found), shares, goal, run, relaxed or bool(steps))
+    halves = _grow(coarsest(inner, steps), parts._replace(found=found), shares, task, run, relaxed or bool(steps))
     for depth in range(len(steps) - 1, -1, -1):
         halves = halves._replace(found=steps[depth].project(halves.found))
-        halves = halves.settle(steps[depth].fine, goal, run, relaxed or depth > 0)
+        halves = halves.settle(steps[depth].fine, task, run, relaxed or depth > 0)
     return halves._replace(found=with_sums(level, halves.found.labels, len(halves.counts), run))
 
 
-def _grow(inner: Level, parts: Parts, shares: Shares, goal: Goal, run: Run, relaxed: bool) -> Parts:
+def _grow(inner: Level, parts: Parts, shares: Shares, task: Task, run: Run, relaxed: bool) -> Parts:
     """Every part of more than one cluster in two halves: of several tries the one that cuts least, part by part.
 
     inner : without edges between parts.
@@ -129,7 +129,7 @@ def _grow(inner: Level, parts: Parts, shares: Shares, goal: Goal, run: Run, rela
     ):  # every other one without rounds of moves, which on few nodes all come to the same
         grown = grow_halves(inner.rows, inner.terms.size, found.labels, target, run.rng.permutation(len(found.labels)))
         made = halves._replace(found=with_sums(inner, number[grown], len(halves.counts), run))
-        labels = made.settle(inner, goal, run, relaxed, i % 2 == 0).found.labels
+        labels = made.settle(inner, task, run, relaxed, i % 2 == 0).found.labels
         cut = _cut_inside(inner, found.labels, labels, len(counts))
         best = np.where((cut < least)[found.labels], labels, best)
         least = np.minimum(cut, least)

@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from graphclust.checks import as_names, as_number, as_weights
 from graphclust.compiled.graphs.balance import balance_into
-from graphclust.compiled.graphs.levels import Goal, Level, Partition
+from graphclust.compiled.graphs.levels import Level, Partition, Task
 from graphclust.compiled.graphs.objective import ClusterSums
 from graphclust.engine.contraction import contract
 from graphclust.engine.join_small_clusters import Sizes, join_small
@@ -273,63 +273,63 @@ def refuse_small_components(graph: Graph, size: np.ndarray, min_size: Any) -> No
         )
 
 
-def meet_minimum(level: Level, found: Partition, goal: Goal, run: Run) -> Partition:
-    """The partition with no cluster below the lower bound of the goal, unless it is a component.
+def meet_minimum(level: Level, found: Partition, task: Task, run: Run) -> Partition:
+    """The partition with no cluster below the lower bound of the task, unless it is a component.
 
     Small clusters are united with the neighbor that they share most weight with. Where no neighbor has room, nodes of
     components that hold enough are given and taken until the bounds are met; ParameterError if that fails.
     """
-    if np.bincount(found.labels, level.terms.size).min() >= goal.least:
+    if np.bincount(found.labels, level.terms.size).min() >= task.least:
         return found
     step = contract(level, found, run)
-    sizes = Sizes(step.coarse.terms.size, goal.least, goal.most)
+    sizes = Sizes(step.coarse.terms.size, task.least, task.most)
     united = join_small(step.coarse.rows, np.arange(len(found.sums.size), dtype=np.int32), sizes)
     found = step.project(with_sums(step.coarse, united, int(united.max()) + 1, run))
     labels = found.labels
     of_node = np.zeros(len(labels), np.int32) if run.graph is None else run.graph.components
-    holds_enough = (np.bincount(of_node, level.terms.size) >= goal.least)[of_node]
-    is_short = np.bincount(labels, level.terms.size) < goal.least
+    holds_enough = (np.bincount(of_node, level.terms.size) >= task.least)[of_node]
+    is_short = np.bincount(labels, level.terms.size) < task.least
     if not is_short[labels[holds_enough]].any():
         return found
     if holds_enough.all() or run.graph is None:
-        return _make_room(level, found, goal, run)
+        return _make_room(level, found, task, run)
     nodes = np.flatnonzero(holds_enough)
     part = read_only_level(run.graph.subgraph(nodes).rows, at_nodes(level.terms, nodes))
     own, k = number_used(labels[nodes])
-    made = _make_room(part, with_sums(part, own, k, run), goal, replace(run, graph=None, finest=part))
+    made = _make_room(part, with_sums(part, own, k, run), task, replace(run, graph=None, finest=part))
     labels = labels.copy()
     labels[nodes] = made.labels + len(is_short)
     return with_sums(level, *number_used(labels), run)
 
 
-def _make_room(level: Level, found: Partition, goal: Goal, run: Run) -> Partition:
-    """The partition with all clusters within the bounds of the goal; ParameterError where none is found.
+def _make_room(level: Level, found: Partition, task: Task, run: Run) -> Partition:
+    """The partition with all clusters within the bounds of the task; ParameterError where none is found.
 
     Small clusters of one neighbor, such as leaves of a hub, are united with each other. Clusters that are still small
     take nodes from others, or give all of theirs to others.
     """
     step = contract(level, found, run)
-    found = step.project(_unite_with_neighbors(step.coarse, goal, run))
-    if np.bincount(found.labels, level.terms.size).min() >= goal.least:
+    found = step.project(_unite_with_neighbors(step.coarse, task, run))
+    if np.bincount(found.labels, level.terms.size).min() >= task.least:
         return found
     room = room_for(level, len(found.sums.size))
-    k, within = balance_into(level, found, goal, np.zeros(len(found.sums.size)), room)
-    packed = partition_in(room, k) if within else _pack_within(level, k, goal, run)
+    k, within = balance_into(level, found, task, np.zeros(len(found.sums.size)), room)
+    packed = partition_in(room, k) if within else _pack_within(level, k, task, run)
     if packed is None:
         raise ParameterError(
-            f"no clusters of {goal.least:.12g} to {goal.most:.12g} were found: {NO_ROOM}; expected a smaller min_size "
+            f"no clusters of {task.least:.12g} to {task.most:.12g} were found: {NO_ROOM}; expected a smaller min_size "
             "or a larger max_size"
         )
     return packed
 
 
-def leave_apart(level: Level, found: Partition, goal: Goal, run: Run) -> Partition:
-    """The partition of the clusters that are not below the lower bound of the goal; nodes of others have label -1."""
+def leave_apart(level: Level, found: Partition, task: Task, run: Run) -> Partition:
+    """The partition of the clusters that are not below the lower bound of the task; nodes of others have label -1."""
     load = np.bincount(found.labels, level.terms.size)
-    kept = load >= goal.least
+    kept = load >= task.least
     if not kept.any():
         raise ParameterError(
-            f"min_size={goal.least:.12g} is more than any cluster holds, expected at most {load.max():.12g}"
+            f"min_size={task.least:.12g} is more than any cluster holds, expected at most {load.max():.12g}"
         )
     number = np.where(kept, np.cumsum(kept) - 1, -1).astype(np.int32)
     return Partition(number[found.labels], ClusterSums(*(values[kept] for values in found.sums)))
@@ -365,30 +365,30 @@ def remarks_on_small(before: np.ndarray, after: np.ndarray, size: np.ndarray, mi
     return said
 
 
-def _pack_within(level: Level, near: int, goal: Goal, run: Run) -> Partition | None:
+def _pack_within(level: Level, near: int, task: Task, run: Run) -> Partition | None:
     """Clusters within the bounds, packed by size alone and refined; None where no number of them near one succeeds."""
     total = float(level.terms.size.sum())
-    fewest = max(1, math.ceil(total / goal.most * (1.0 - ROUND_OFF)))
-    largest = min(len(level.terms.size), math.floor(total / goal.least * (1.0 + ROUND_OFF)))
+    fewest = max(1, math.ceil(total / task.most * (1.0 - ROUND_OFF)))
+    largest = min(len(level.terms.size), math.floor(total / task.least * (1.0 + ROUND_OFF)))
     numbers = np.arange(fewest, largest + 1)
     for k in numbers[np.argsort(np.abs(numbers - near), kind="stable")][:TRIES].tolist():
-        aim, room = goal._replace(k=k), room_for(level, k)
-        _, within = balance_into(level, pack(level, k, run), aim, np.zeros(k), room)
+        choice, room = task._replace(k=k), room_for(level, k)
+        _, within = balance_into(level, pack(level, k, run), choice, np.zeros(k), room)
         if within:
-            return refine(level, partition_in(room, k), aim, run)
+            return refine(level, partition_in(room, k), choice, run)
     return None
 
 
-def _unite_with_neighbors(level: Level, goal: Goal, run: Run) -> Partition:
+def _unite_with_neighbors(level: Level, task: Task, run: Run) -> Partition:
     """Unite clusters, the nodes of a level, that are below the lower bound and share their most linked neighbor."""
     rows, size = level.rows, level.terms.size
-    small = np.flatnonzero(size < goal.least)
+    small = np.flatnonzero(size < task.least)
     ends = [(rows.indptr[c], rows.indptr[c + 1]) for c in small]
     linked = np.array([rows.indices[a + rows.weights[a:b].argmax()] if b > a else -1 for a, b in ends], np.int64)
     labels, into, load, last = np.arange(len(size)), -1, 0.0, -1
     for i in np.lexsort((small, linked)):
         c = small[i]
-        if into >= 0 and linked[i] == last and load < goal.least and load + size[c] <= goal.most:
+        if into >= 0 and linked[i] == last and load < task.least and load + size[c] <= task.most:
             labels[c] = into
             load += size[c]
         else:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from graphclust.compiled.graphs.levels import Goal, Level, Partition
+from graphclust.compiled.graphs.levels import Level, Partition, Task
 from graphclust.engine.levels import Run, with_sums
 
 WORK, STEP = 1 << 22, 1 << 12  # entries that all steps may read, a tenth of a second, and what a step costs at least
 TABU = 0.1  # share of the nodes, the ones that moved last, that may not move
 
 
-def balance_connected(level: Level, found: Partition, goal: Goal, run: Run) -> Partition:
+def balance_connected(level: Level, found: Partition, task: Task, run: Run) -> Partition:
     """The partition after moves that keep its clusters connected, until all are within the bounds or work is used up.
 
     Each step makes the move of a border node to a neighboring cluster that brings the clusters nearest to their bounds,
@@ -28,13 +28,13 @@ def balance_connected(level: Level, found: Partition, goal: Goal, run: Run) -> P
     n_looks, most_looks, step = 0, WORK // (STEP + len(node)), 0
     while n_looks < most_looks:
         step += 1
-        outside = _outside(load, goal)
+        outside = _outside(load, task)
         if not outside.any():
             break
         crosses = np.flatnonzero((labels[node] != labels[neighbor]) & (waits_until[node] <= step))
         u, own, to = node[crosses], labels[node[crosses]], labels[neighbor[crosses]]
         less, more = load[own] - size[u], load[to] + size[u]
-        change = _outside(less, goal) + _outside(more, goal) - outside[own] - outside[to]
+        change = _outside(less, task) + _outside(more, task) - outside[own] - outside[to]
         evenness = size[u] * (more - load[own])
         for i in np.lexsort((run.rng.random(len(u)), evenness, change)).tolist():
             n_looks += 1
@@ -69,9 +69,9 @@ def grow_connected(level: Level, k: int, run: Run) -> Partition:
     return with_sums(level, labels, k, run)
 
 
-def _outside(load: np.ndarray, goal: Goal) -> np.ndarray:
+def _outside(load: np.ndarray, task: Task) -> np.ndarray:
     """By how much clusters hold too much, or too little."""
-    return np.maximum(load - goal.most, 0.0) + np.maximum(goal.least - load, 0.0)
+    return np.maximum(load - task.most, 0.0) + np.maximum(task.least - load, 0.0)
 
 
 def _is_connected_without(level: Level, u: int, labels: np.ndarray) -> bool:

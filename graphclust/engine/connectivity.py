@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from graphclust.compiled.graphs.bounds import loads_of
-from graphclust.compiled.graphs.levels import Goal, Level, Partition, Terms
+from graphclust.compiled.graphs.levels import Level, Partition, Task, Terms
 from graphclust.compiled.graphs.objective import ClusterSums, Rows
 from graphclust.engine.contraction import links_of_nodes
 from graphclust.engine.levels import Run, heaviness, mass_by_cluster, with_sums
@@ -18,24 +18,24 @@ from graphclust.objective.gains import gain_of_joining
 REFINEMENTS = 2  # the moves of each may disconnect clusters again; after the last, parts join a neighbor for good
 
 
-def connect(level: Level, found: Partition, goal: Goal, run: Run) -> Partition:
+def connect(level: Level, found: Partition, task: Task, run: Run) -> Partition:
     """The partition with connected clusters, as many as before if k is given and the graph allows it.
 
-    If k is free, each connected part becomes a cluster, which raises any plain objective. Else the heaviest part of a
-    cluster stays, and each other part joins the neighboring cluster that gains most, or loses least, by it; a part that
-    is a component of the graph stays with its cluster.
+    If k is free, each connected part becomes a cluster, which raises any additive objective. Else the heaviest part of
+    a cluster stays, and each other part joins the neighboring cluster that gains most, or loses least, by it; a part
+    that is a component of the graph stays with its cluster.
     """
     for _ in range(REFINEMENTS):
-        connected = connect_once(level, found, goal, run)
+        connected = connect_once(level, found, task, run)
         if connected is found:
             return found
-        found = refine(level, connected, goal, run)
-    return connect_once(level, found, goal, run)
+        found = refine(level, connected, task, run)
+    return connect_once(level, found, task, run)
 
 
-def connect_once(level: Level, found: Partition, goal: Goal, run: Run) -> Partition:
+def connect_once(level: Level, found: Partition, task: Task, run: Run) -> Partition:
     """`connect` without moves of single nodes; only the rows of parts that may join a neighbor are read whole."""
-    if goal.k == 0:
+    if task.k == 0:
         return split_disconnected(level, found, run)
     parts, n = find_connected_parts(level, found, run)
     if n == len(found.sums.size):
@@ -60,20 +60,20 @@ def connect_once(level: Level, found: Partition, goal: Goal, run: Run) -> Partit
     terms = Terms(kept.sums.inside, kept.sums.mass, load, level.terms.layers)
     is_home = np.zeros(len(kept.sums.size), bool)
     is_home[number[home]] = True
-    joined = join_parts(Level(rows, terms), is_home, of_part[is_kept], goal)
+    joined = join_parts(Level(rows, terms), is_home, of_part[is_kept], task)
     if joined is None:
         return found
     labels = joined.labels[kept.labels]
-    return Partition(labels, joined.sums._replace(size=np.bincount(labels, minlength=goal.k)))
+    return Partition(labels, joined.sums._replace(size=np.bincount(labels, minlength=task.k)))
 
 
-def join_parts(level: Level, is_home: np.ndarray, of_part: np.ndarray, goal: Goal) -> Partition | None:
+def join_parts(level: Level, is_home: np.ndarray, of_part: np.ndarray, task: Task) -> Partition | None:
     """A partition of the parts of clusters: the home of each cluster stays, the other parts join a neighbor.
 
     is_home : whether a part is the home of its cluster. of_part : the cluster of each part. None if no part joins any.
     """
-    n, k = len(of_part), goal.k
-    joined = join_homes(level, is_home, of_part, goal)
+    n, k = len(of_part), task.k
+    joined = join_homes(level, is_home, of_part, task)
     home, inside, mass = joined
     left = np.flatnonzero(home < 0)  # components of the graph, or parts for which no neighbor has room
     if len(left) == n - k:
@@ -92,14 +92,14 @@ class HomeClusters(NamedTuple):
     mass: np.ndarray
 
 
-def join_homes(level: Level, is_home: np.ndarray, of_node: np.ndarray, goal: Goal) -> HomeClusters:
+def join_homes(level: Level, is_home: np.ndarray, of_node: np.ndarray, task: Task) -> HomeClusters:
     """Each node that is no home joins the neighboring cluster that gains most, or loses least; heavy nodes first.
 
     of_node : the cluster of each node so far, -1 for none; the homes are of different clusters. If nodes have sizes,
     none leaves a cluster that would hold too little without it, nor joins one that would hold too much.
     """
     rows, (inside_of, mass_of, size, layers) = level
-    k, home = goal.k, np.where(is_home, of_node, -1).astype(np.int64)
+    k, home = task.k, np.where(is_home, of_node, -1).astype(np.int64)
     inside = np.bincount(of_node[is_home], inside_of[is_home], minlength=k)
     mass = mass_by_cluster(of_node[is_home], mass_of[is_home], k)
     load = np.zeros(k) if size is None else np.bincount(of_node[of_node >= 0], size[of_node >= 0], minlength=k)
@@ -112,15 +112,15 @@ def join_homes(level: Level, is_home: np.ndarray, of_node: np.ndarray, goal: Goa
             near = home[rows.indices[entries]]
             link = np.bincount(near[near >= 0], weights=rows.weights[entries][near >= 0], minlength=k)
             to = np.flatnonzero(link)
-            if own < 0 or load[own] - w >= goal.least:
-                to = to[(to == own) | (load[to] + w <= goal.most)]
+            if own < 0 or load[own] - w >= task.least:
+                to = to[(to == own) | (load[to] + w <= task.most)]
             else:
                 to = to[to == own]
             if len(to) == 0:
                 left.append(u)
                 continue
             terms = inside_of[u], mass_of[u], inside[to], mass[to].T
-            gains = gain_of_joining(goal.objective, link[to], *terms, layers=layers)
+            gains = gain_of_joining(task.objective, link[to], *terms, layers=layers)
             c = int(to[np.argmax(gains)])
             home[u] = c
             inside[c] += 2.0 * link[c] + inside_of[u]

@@ -10,7 +10,7 @@ from scipy import sparse
 
 from graphclust.compiled.graphs import contraction as loops
 from graphclust.compiled.graphs.bounds import loads_of
-from graphclust.compiled.graphs.levels import Goal, Level, Partition, Terms
+from graphclust.compiled.graphs.levels import Level, Partition, Task, Terms
 from graphclust.compiled.graphs.objective import RATIO, Rows
 from graphclust.compiled.runtime.blocks import MadeRows, entry_blocks, rows_in_blocks
 from graphclust.engine import sequential_contraction as in_order
@@ -91,13 +91,13 @@ def contract(level: Level, regions: Partition, run: Run) -> Contraction:
     return Contraction(level, regions, read_only_level(made, terms))
 
 
-def project(step: Contraction, found: Partition, goal: Goal, run: Run) -> Partition:
+def project(step: Contraction, found: Partition, task: Task, run: Run) -> Partition:
     """A partition of the regions as one of the nodes.
 
     Moves for a ratio need the weight inside clusters: it is summed again where links were estimated.
     """
     projected, n_regions = step.project(found), len(step.regions.sums.size)
-    if goal.objective.kind == RATIO and in_order.is_estimate(n_entries(step.fine), n_regions):
+    if task.objective.kind == RATIO and in_order.is_estimate(n_entries(step.fine), n_regions):
         return with_sums(step.fine, projected.labels, len(projected.sums.size), run)
     return projected
 

@@ -2,7 +2,7 @@
 
 1. Coarsening. Local moving joins nodes to small regions, and the graph is contracted to these, again and again: to a
    dozen regions per cluster where k is given, else while V-cycles over the graph would exceed the budget.
-2. The goal. Where k is given, the dendrogram of these regions tells at which resolution k clusters are natural, and
+2. The task. Where k is given, the dendrogram of these regions tells at which resolution k clusters are natural, and
    they are merged into the first partition. Nodes move on every level on the way back.
 3. V-cycles. Each begins with regions of another size: local moving at a resolution, then contraction, repeated while
    levels shrink. At the top clusters are merged pair by pair; on the way back nodes move on every level. If k is free,
@@ -29,7 +29,7 @@ from typing import NamedTuple
 import numpy as np
 
 from graphclust.compiled.graphs.agglomeration import labels_of_unions
-from graphclust.compiled.graphs.levels import Goal, Level, Partition
+from graphclust.compiled.graphs.levels import Level, Partition, Task
 from graphclust.compiled.runtime.blocks import map_blocks, row_blocks
 from graphclust.engine.bisection import new_parts
 from graphclust.engine.connectivity import connect
@@ -39,7 +39,7 @@ from graphclust.engine.levels import (
     heaviness,
     is_small,
     n_entries,
-    pull_of_level,
+    penalty_of_level,
     value,
     with_sums,
 )
@@ -49,11 +49,11 @@ from graphclust.engine.overlay import overlay
 from graphclust.engine.resolution import (
     REGIONS_PER_CLUSTER,
     Dendrogram,
-    Plan,
+    Schedule,
     dendrogram_of,
     n_made,
-    plan_for_any_number,
     plan_for_k,
+    schedule_for_any_number,
 )
 from graphclust.engine.settling import best_of, climb, is_bounded, is_cut, settle, uncoarsen, worth
 from graphclust.engine.v_cycle import (
@@ -65,9 +65,9 @@ from graphclust.engine.v_cycle import (
     v_cycle,
     v_cycle_of_ties,
 )
-from graphclust.objective.objective import Aim, ratio_objective
+from graphclust.objective.objective import ObjectiveChoice, ratio_objective
 
-FINEST = 16.0  # times the goal's resolution: if k is free, large graphs are contracted to regions made at that
+FINEST = 16.0  # times the task's resolution: if k is free, large graphs are contracted to regions made at that
 MIN_REGIONS = 12  # per cluster, in the graph whose dendrogram tells at which resolution k is natural
 COARSER = 4.0  # factor by which the resolution of regions rises at least if it makes too few
 UNCLEAR = 0.1  # of the mass: if more leaves the regions' clusters on some level, regions mix clusters
@@ -120,44 +120,54 @@ ONE_V_CYCLE = Effort(Cycles(1, 0), Cycles(1, 0), Cycles(1, 0), 0)
 TO_THE_END = EFFORTS["high"]._replace(descent=np.inf)  # of a time budget, while anything is gained
 
 
-def partition(level: Level, goal: Goal, effort: Effort, run: Run) -> Partition:
-    """As many clusters as a plain objective makes: the best partition that the effort finds, all clusters connected."""
-    steps, plan = coarsen(level, FINEST * goal.objective.pull, goal, run), plan_for_any_number(goal)
-    tries = [partial(first_v_cycle, coarsest(level, steps), plan, turn) for turn in range(effort.free.first)]
-    found, _ = search(level, steps, [], tries, plan, effort.free, effort.descent, run)
-    return connect(level, found, goal, run)
+def partition(level: Level, task: Task, effort: Effort, run: Run) -> Partition:
+    """As many clusters as an additive objective makes: the best that the effort finds, all of them connected."""
+    steps, schedule = coarsen(level, FINEST * task.objective.penalty, task, run), schedule_for_any_number(task)
+    tries = [partial(first_v_cycle, coarsest(level, steps), schedule, turn) for turn in range(effort.free.first)]
+    found, _ = search(level, steps, [], tries, schedule, effort.free, effort.descent, run)
+    return connect(level, found, task, run)
 
 
-def partition_into(level: Level, k: int, aim: Aim, effort: Effort, run: Run) -> tuple[Partition, Plan]:
+def partition_into(
+    level: Level, k: int, choice: ObjectiveChoice, effort: Effort, run: Run
+) -> tuple[Partition, Schedule]:
     """Exactly k clusters: the best partition that the effort finds, and what it was made for."""
-    steps = contract_to_regions(level, n_made(aim, k), run)
+    steps = contract_to_regions(level, n_made(choice, k), run)
     dendrogram = dendrogram_of(coarsest(level, steps), run, k)
-    plan = plan_for_k(aim, k, dendrogram, run.units)
-    found, is_clear = search_at(level, steps, dendrogram, plan, aim, effort, run)
-    if aim.resolution == "auto" and not is_clear and effort.matched.first and not level.terms.layers:
-        found = accept_likelier(level, found, plan.goal, run)
-    return connect(level, found, plan.goal, run), plan
+    schedule = plan_for_k(choice, k, dendrogram, run.totals)
+    found, is_clear = search_at(level, steps, dendrogram, schedule, choice, effort, run)
+    if choice.resolution == "auto" and not is_clear and effort.matched.first and not level.terms.layers:
+        found = accept_likelier(level, found, schedule.task, run)
+    return connect(level, found, schedule.task, run), schedule
 
 
-def partition_from(level: Level, at_hand: Partition, plan: Plan, aim: Aim, effort: Effort, run: Run) -> Partition:
+def partition_from(
+    level: Level, at_hand: Partition, schedule: Schedule, choice: ObjectiveChoice, effort: Effort, run: Run
+) -> Partition:
     """Exactly k clusters: a child of a given partition and of the best that the effort finds."""
     if not run.progress.out_of_time():
-        steps = contract_to_regions(level, n_made(aim, plan.goal.k), run)
-        dendrogram = dendrogram_of(coarsest(level, steps), run, plan.goal.k)
-        other, _ = search_at(level, steps, dendrogram, plan, aim, effort, run)
-        at_hand = recombine(level, [at_hand, other], plan, run)
-    return connect(level, at_hand, plan.goal, run)
+        steps = contract_to_regions(level, n_made(choice, schedule.task.k), run)
+        dendrogram = dendrogram_of(coarsest(level, steps), run, schedule.task.k)
+        other, _ = search_at(level, steps, dendrogram, schedule, choice, effort, run)
+        at_hand = recombine(level, [at_hand, other], schedule, run)
+    return connect(level, at_hand, schedule.task, run)
 
 
 def search_at(
-    level: Level, steps: list[Contraction], dendrogram: Dendrogram, plan: Plan, aim: Aim, effort: Effort, run: Run
+    level: Level,
+    steps: list[Contraction],
+    dendrogram: Dendrogram,
+    schedule: Schedule,
+    choice: ObjectiveChoice,
+    effort: Effort,
+    run: Run,
 ) -> tuple[Partition, bool]:
-    """The best partition for a plan that the effort finds, from contractions to some dozen regions per cluster.
+    """The best partition for a schedule that the effort finds, from contractions to some dozen regions per cluster.
 
     steps : used up, as `take_back` says. dendrogram : of these regions. Also returned: whether the clusters are clear,
     so that regions merged into k clusters are all that is needed.
     """
-    is_matched = aim.resolution == "auto" and not aim.is_ratio
+    is_matched = choice.resolution == "auto" and not choice.is_ratio
     cycles = effort.matched if is_matched else effort.asked
     budget = BUDGET if is_matched else BUDGET // 4  # with all of it cuts are .2 % smaller in 1.2 times the time
     n_shared = sum(n_entries(step.fine) * FIRST > budget for step in steps)
@@ -166,57 +176,57 @@ def search_at(
     steps.clear()
     top = coarsest(level, shared)
     most = UNCLEAR if cycles.first and is_matched else 1.0
-    merged = merge_regions(top, below, dendrogram, plan, most, run)
+    merged = merge_regions(top, below, dendrogram, schedule, most, run)
     is_clear = merged is not None and is_matched
-    n_first = 0 if is_clear else min(cycles.first, len(plan.pulls))
-    tries = [partial(first_v_cycle, top, plan, turn) for turn in range(n_first)]
+    n_first = 0 if is_clear else min(cycles.first, len(schedule.penalties))
+    tries = [partial(first_v_cycle, top, schedule, turn) for turn in range(n_first)]
     pool = [] if merged is None else [merged]
-    found, share = search(level, shared, pool, tries, plan, cycles, effort.descent, run)
+    found, share = search(level, shared, pool, tries, schedule, cycles, effort.descent, run)
     return found, is_clear and share <= UNCLEAR
 
 
 def search(
     level: Level, steps: list[Contraction], pool: list[Partition], tries: Sequence[Callable[[Run], Partition]],
-    plan: Plan, cycles: Cycles, descent: float, run: Run,
+    schedule: Schedule, cycles: Cycles, descent: float, run: Run,
 ) -> tuple[Partition, float]:  # fmt: skip
     """The best partition of a level that is found from some of its coarsest level, and from tries to make others.
 
     steps : used up, as `take_back` says. Also returned: the share of mass that `take_back` tells.
     """
-    goal, top, ahead = plan.goal, coarsest(level, steps), 2 - len(pool)
+    task, top, ahead = schedule.task, coarsest(level, steps), 2 - len(pool)
     if not (pool and run.progress.out_of_time()):
         pool = pool + side_by_side(tries[: 1 if run.progress.out_of_time() else ahead], top, run)
-    is_settled = len(pool) > 1 and is_as_good(pool[0], pool[1], goal) and worth(top, pool[0], goal, run)[0]
+    is_settled = len(pool) > 1 and is_as_good(pool[0], pool[1], task) and worth(top, pool[0], task, run)[0]
     if not is_settled and not run.progress.out_of_time():
         pool += side_by_side(tries[ahead:], top, run)
-    best = recombine(top, pool, plan, run) if len(pool) > 1 and not is_settled else pool[0]
+    best = recombine(top, pool, schedule, run) if len(pool) > 1 and not is_settled else pool[0]
     is_large = n_entries(level) > cycles.most
     if is_large and not is_settled:
         with run.progress.within(partial(labels_of_nodes, [step.regions.labels for step in steps])):
-            best = improve_while_worth(top, best, plan, run, cycles.inside)
-    best, share = take_back(steps, best, goal, 1.0, run)
-    offer(level, best, goal, run)
+            best = improve_while_worth(top, best, schedule, run, cycles.inside)
+    best, share = take_back(steps, best, task, 1.0, run)
+    offer(level, best, task, run)
     if not is_large and not is_settled:
-        best = improve_while_worth(level, best, plan, run, cycles.inside)
+        best = improve_while_worth(level, best, schedule, run, cycles.inside)
     n_new = max(descent, number_to_spare(level, cycles.spare))
-    if n_new and len(level.terms.mass) > goal.k != 1:
-        best = evolve(level, best, plan, n_new, run)
+    if n_new and len(level.terms.mass) > task.k != 1:
+        best = evolve(level, best, schedule, n_new, run)
     return best, share
 
 
-def offer(level: Level, found: Partition, goal: Goal, run: Run) -> None:
+def offer(level: Level, found: Partition, task: Task, run: Run) -> None:
     """Offer a partition, if it is within the bounds, to whom interrupts the work."""
-    if worth(level, found, goal, run)[0]:
+    if worth(level, found, task, run)[0]:
         run.progress.offer(found.labels.copy)
 
 
-def is_as_good(one: Partition, other: Partition, goal: Goal) -> bool:
+def is_as_good(one: Partition, other: Partition, task: Task) -> bool:
     """Whether two partitions have the same value, up to round-off."""
-    return abs(value(one, goal) - value(other, goal)) <= VALUE_RTOL * abs(value(one, goal))
+    return abs(value(one, task) - value(other, task)) <= VALUE_RTOL * abs(value(one, task))
 
 
 def merge_regions(
-    level: Level, steps: list[Contraction], dendrogram: Dendrogram, plan: Plan, most: float, run: Run
+    level: Level, steps: list[Contraction], dendrogram: Dendrogram, schedule: Schedule, most: float, run: Run
 ) -> Partition | None:
     """A partition of a level, merged into k clusters of the regions that contractions of it end with.
 
@@ -224,14 +234,14 @@ def merge_regions(
     swallows all light ones, so that sizes become uneven. None if more than the share `most` of the mass moves on some
     level on the way back: nodes of regions that lie in one cluster each stay where they are.
     """
-    goal, regions = plan.goal, coarsest(level, steps)
-    named, labels = np.unique(labels_of_unions(dendrogram.pairs, goal.k), return_inverse=True)
-    found = refine(regions, with_sums(regions, labels.astype(np.int32), len(named), run), goal, run)
-    found, share = take_back(steps, found, goal, most, run)
+    task, regions = schedule.task, coarsest(level, steps)
+    named, labels = np.unique(labels_of_unions(dendrogram.pairs, task.k), return_inverse=True)
+    found = refine(regions, with_sums(regions, labels.astype(np.int32), len(named), run), task, run)
+    found, share = take_back(steps, found, task, most, run)
     return found if share <= most else None
 
 
-def take_back(steps: list[Contraction], found: Partition, goal: Goal, most: float, run: Run) -> tuple[Partition, float]:
+def take_back(steps: list[Contraction], found: Partition, task: Task, most: float, run: Run) -> tuple[Partition, float]:
     """The partition of the last contraction, refined on every level on the way back.
 
     steps : emptied on the way; so what later V-cycles take is not taken beside the levels that are done with.
@@ -241,7 +251,7 @@ def take_back(steps: list[Contraction], found: Partition, goal: Goal, most: floa
     share = 0.0
     while steps and share <= most:
         step = steps.pop()
-        before, found = found, uncoarsen(step, found, goal, run)
+        before, found = found, uncoarsen(step, found, task, run)
         share = max(share, share_that_differs(step.fine, found.labels, before.labels[step.regions.labels]))
     steps.clear()
     return found, share
@@ -263,7 +273,7 @@ def share_that_differs(level: Level, labels: np.ndarray, others: np.ndarray) -> 
     return float(mass[labels != others].sum()) / float(mass.sum())
 
 
-def accept_likelier(level: Level, found: Partition, goal: Goal, run: Run) -> Partition:
+def accept_likelier(level: Level, found: Partition, task: Task, run: Run) -> Partition:
     """The partition found, or a likelier one after a V-cycle by a ratio of the same sums.
 
     At any one resolution, either small clusters are united or large ones are split (Fortunato & Barthélemy 2007,
@@ -272,20 +282,20 @@ def accept_likelier(level: Level, found: Partition, goal: Goal, run: Run) -> Par
     """
     if run.progress.out_of_time():
         return found
-    pull = COARSER * resolution_of_clusters(run.units, found.sums) * run.units.chance
-    tried = v_cycle(level, found, Goal(ratio_objective(run.units), goal.k), pull, run)
+    penalty = COARSER * resolution_of_clusters(run.totals, found.sums) * run.totals.chance
+    tried = v_cycle(level, found, Task(ratio_objective(run.totals), task.k), penalty, run)
     return tried if is_likelier(run, tried, found) else found
 
 
-def plan_on(level: Level, k: int, aim: Aim, run: Run) -> Plan:
-    """The plan for k clusters of a level, from the dendrogram of its regions."""
-    steps = contract_to_regions(level, n_made(aim, k), run)
-    return plan_for_k(aim, k, dendrogram_of(coarsest(level, steps), run, k), run.units)
+def plan_on(level: Level, k: int, choice: ObjectiveChoice, run: Run) -> Schedule:
+    """The schedule for k clusters of a level, from the dendrogram of its regions."""
+    steps = contract_to_regions(level, n_made(choice, k), run)
+    return plan_for_k(choice, k, dendrogram_of(coarsest(level, steps), run, k), run.totals)
 
 
 def contract_to_regions(level: Level, k: int, run: Run) -> list[Contraction]:
     """Contractions to one or two dozen regions per cluster: more would show less well which k is natural."""
-    fewest, least, by_level = MIN_REGIONS * k, run.units.chance * max(1.0, k / REGIONS_PER_CLUSTER[-1]), False
+    fewest, least, by_level = MIN_REGIONS * k, run.totals.chance * max(1.0, k / REGIONS_PER_CLUSTER[-1]), False
     finest = level
 
     def regions_of(level: Level, within: np.ndarray | None) -> Partition | None:
@@ -298,22 +308,22 @@ def contract_to_regions(level: Level, k: int, run: Run) -> list[Contraction]:
             regions = find_regions(level, least, run, fewest=fewest)
             by_level = len(regions.sums.size) <= fewest
         if by_level:
-            regions = find_regions(level, max(COARSER * least, pull_of_level(level)), run, fewest=fewest)
+            regions = find_regions(level, max(COARSER * least, penalty_of_level(level)), run, fewest=fewest)
         return regions if len(regions.sums.size) <= LARGEST_SHARE * n else None
 
     return contractions(level, regions_of, run)
 
 
-def improve(level: Level, found: Partition, plan: Plan, run: Run, n_cycles: int = 3) -> Partition:
-    """The partition after V-cycles inside its clusters, by the third, second and first pull of the plan."""
-    goal, has_ties = plan.goal, plan.goal.k > 0 and run.graph is not None and run.graph.weights is not None
-    has_ties = has_ties and not is_bounded(goal)
-    for done, pull in enumerate(plan.pulls[2::-1][:n_cycles]):
+def improve(level: Level, found: Partition, schedule: Schedule, run: Run, n_cycles: int = 3) -> Partition:
+    """The partition after V-cycles inside its clusters, by the third, second and first penalty of the schedule."""
+    task, has_ties = schedule.task, schedule.task.k > 0 and run.graph is not None and run.graph.weights is not None
+    has_ties = has_ties and not is_bounded(task)
+    for done, penalty in enumerate(schedule.penalties[2::-1][:n_cycles]):
         if not run.progress.out_of_time():
-            offer(level, found, goal, run)
+            offer(level, found, task, run)
             run.progress.step(done, n_cycles)
-            better = (v_cycle_of_ties if has_ties else v_cycle)(level, found, goal, pull, run)
-            found = climb(level, better, goal, run)
+            better = (v_cycle_of_ties if has_ties else v_cycle)(level, found, task, penalty, run)
+            found = climb(level, better, task, run)
     return found
 
 
@@ -323,43 +333,43 @@ def number_to_spare(level: Level, entries: int) -> int:
     return spare - spare % FAMILY
 
 
-def improve_while_worth(level: Level, found: Partition, plan: Plan, run: Run, n_cycles: int) -> Partition:
+def improve_while_worth(level: Level, found: Partition, schedule: Schedule, run: Run, n_cycles: int) -> Partition:
     """The partition after V-cycles inside its clusters; if k is free, until n_cycles in a row gain next to nothing.
 
     At a resolution at which a graph has no clusters, many V-cycles gain.
     """
-    if plan.goal.k > 0:
-        return improve(level, found, plan, run, n_cycles)
+    if schedule.task.k > 0:
+        return improve(level, found, schedule, run, n_cycles)
     n_done = in_vain = 0
     while in_vain < n_cycles and not run.progress.out_of_time():
         run.progress.offer(found.labels.copy)
         run.progress.step(in_vain, n_cycles)
-        before, pull = value(found, plan.goal), plan.pulls[-1 - n_done % len(plan.pulls)]
-        found = v_cycle(level, found, plan.goal, pull, run)
-        gained = value(found, plan.goal) - before
+        before, penalty = value(found, schedule.task), schedule.penalties[-1 - n_done % len(schedule.penalties)]
+        found = v_cycle(level, found, schedule.task, penalty, run)
+        gained = value(found, schedule.task) - before
         n_done, in_vain = n_done + 1, 0 if gained > WORTH_A_CYCLE * abs(before) else in_vain + 1
     return found
 
 
-def recombine(level: Level, parents: Sequence[Partition], plan: Plan, run: Run) -> Partition:
+def recombine(level: Level, parents: Sequence[Partition], schedule: Schedule, run: Run) -> Partition:
     """A child of several partitions, at least as good as the best of them; that one where time is up."""
-    goal = plan.goal
-    best = best_of(level, parents, goal, run)
+    task = schedule.task
+    best = best_of(level, parents, task, run)
     if run.progress.out_of_time():
         return best
     shared = overlay(level, parents, run)
-    if len(shared.sums.size) <= max(goal.k, 1):
+    if len(shared.sums.size) <= max(task.k, 1):
         return best
-    if is_cut(goal):  # whose clusters are full: pieces of the overlay would be too large to move
-        return v_cycle(level, best, goal, plan.pulls[0], run, shared.labels)
+    if is_cut(task):  # whose clusters are full: pieces of the overlay would be too large to move
+        return v_cycle(level, best, task, schedule.penalties[0], run, shared.labels)
     step = contract(level, shared, run)
-    child = v_cycle(step.coarse, None, goal, plan.pulls[0], run)
+    child = v_cycle(step.coarse, None, task, schedule.penalties[0], run)
     kept = step.restrict(best)
-    if worth(step.coarse, child, goal, run) < worth(step.coarse, kept, goal, run):
-        child = v_cycle(step.coarse, kept, goal, plan.pulls[0], run)
-    child = climb(step.coarse, child, goal, run)
-    child = climb(level, uncoarsen(step, child, goal, run), goal, run)
-    return best_of(level, [best, child], goal, run) if is_bounded(goal) else child
+    if worth(step.coarse, child, task, run) < worth(step.coarse, kept, task, run):
+        child = v_cycle(step.coarse, kept, task, schedule.penalties[0], run)
+    child = climb(step.coarse, child, task, run)
+    child = climb(level, uncoarsen(step, child, task, run), task, run)
+    return best_of(level, [best, child], task, run) if is_bounded(task) else child
 
 
 def side_by_side(tries: Sequence[Callable[[Run], Partition]], level: Level, run: Run) -> list[Partition]:
@@ -370,7 +380,7 @@ def side_by_side(tries: Sequence[Callable[[Run], Partition]], level: Level, run:
     return [one(own) for one, own in zip(tries, runs, strict=True)]
 
 
-def evolve(level: Level, found: Partition, plan: Plan, n_first: float, run: Run) -> Partition:
+def evolve(level: Level, found: Partition, schedule: Schedule, n_first: float, run: Run) -> Partition:
     """The best partition that descends from n_first new ones, or from as many as there is time for; or the one found.
 
     Four new partitions have a child; four such children have one; and so on (a family tree). Partitions of one pool
@@ -379,42 +389,42 @@ def evolve(level: Level, found: Partition, plan: Plan, n_first: float, run: Run)
     the next are made from random clusters; if those do as well, the search ends. If k is given, one of several families
     is always made from random clusters.
     """
-    goal, best, n_new, in_vain, by_regions = plan.goal, found, 0, 0, True
+    task, best, n_new, in_vain, by_regions = schedule.task, found, 0, 0, True
     waiting: list[list[Partition]] = []  # of each generation, those without a child
     most = int(min(n_first, PATIENCE))
     n_families = min(FAMILY, max(most // FAMILY, 1)) if is_small(level) else 1
     while n_new < n_first and in_vain < PATIENCE and not run.progress.out_of_time():
-        before = value(best, goal)
+        before = value(best, task)
         run.progress.step(min(n_new, most), most)
         kinds = [v_cycle_from_regions if by_regions else scatter] * n_families
-        if goal.k and n_families > 1 and not is_cut(goal):
+        if task.k and n_families > 1 and not is_cut(task):
             kinds[-1] = scatter
-        new = [partial(kind, level, len(best.sums.size), plan) for kind in kinds]
-        families = side_by_side([partial(descend, level, one, plan) for one in new], level, run)
+        new = [partial(kind, level, len(best.sums.size), schedule) for kind in kinds]
+        families = side_by_side([partial(descend, level, one, schedule) for one in new], level, run)
         for one in families:
-            newest = join_line(level, one, waiting, plan, run)
-        is_settled = all(abs(value(one, goal) - before) <= VALUE_RTOL * abs(before) for one in families)
+            newest = join_line(level, one, waiting, schedule, run)
+        is_settled = all(abs(value(one, task) - before) <= VALUE_RTOL * abs(before) for one in families)
         if not is_settled:
-            best = child(level, [best, newest], plan, run)
+            best = child(level, [best, newest], schedule, run)
         n_new, in_vain = n_new + FAMILY * n_families, in_vain + FAMILY * n_families
-        in_vain = 0 if value(best, goal) > before else in_vain
-        offer(level, best, goal, run)
+        in_vain = 0 if value(best, task) > before else in_vain
+        offer(level, best, task, run)
         run.progress.step(min(n_new, most), most)
-        if is_settled and (not by_regions or goal.most < np.inf):
+        if is_settled and (not by_regions or task.most < np.inf):
             break
         by_regions = by_regions and not is_settled
     return best
 
 
-def descend(level: Level, new: Callable[[Run], Partition], plan: Plan, run: Run) -> Partition:
+def descend(level: Level, new: Callable[[Run], Partition], schedule: Schedule, run: Run) -> Partition:
     """The child of some new partitions."""
     parents = [new(run)]
     while len(parents) < FAMILY and not run.progress.out_of_time():
         parents.append(new(run))
-    return child(level, parents, plan, run)
+    return child(level, parents, schedule, run)
 
 
-def join_line(level: Level, one: Partition, waiting: list[list[Partition]], plan: Plan, run: Run) -> Partition:
+def join_line(level: Level, one: Partition, waiting: list[list[Partition]], schedule: Schedule, run: Run) -> Partition:
     """Add a partition to its line; returns the newest of the line: a child, if the partition completes a family."""
     for generation in range(len(waiting) + 1):
         if generation == len(waiting):
@@ -422,35 +432,35 @@ def join_line(level: Level, one: Partition, waiting: list[list[Partition]], plan
         waiting[generation].append(one)
         if len(waiting[generation]) < FAMILY or run.progress.out_of_time():
             break
-        one, waiting[generation] = child(level, waiting[generation], plan, run), []
+        one, waiting[generation] = child(level, waiting[generation], schedule, run), []
     return one
 
 
-def child(level: Level, parents: Sequence[Partition], plan: Plan, run: Run) -> Partition:
+def child(level: Level, parents: Sequence[Partition], schedule: Schedule, run: Run) -> Partition:
     """A child of some partitions, at least as good as the best, after at most three V-cycles inside its clusters.
 
     They end when one gains nothing; on graphs of clear clusters the first does.
     """
-    found = recombine(level, parents, plan, run)
+    found = recombine(level, parents, schedule, run)
     for _ in range(CYCLES_OF_A_CHILD):
         if run.progress.out_of_time():
             break
-        before, found = found, v_cycle(level, found, plan.goal, run.rng.choice(plan.pulls), run)
-        if value(found, plan.goal) - value(before, plan.goal) <= VALUE_RTOL * abs(value(found, plan.goal)):
+        before, found = found, v_cycle(level, found, schedule.task, run.rng.choice(schedule.penalties), run)
+        if value(found, schedule.task) - value(before, schedule.task) <= VALUE_RTOL * abs(value(found, schedule.task)):
             break
     return found
 
 
-def v_cycle_from_regions(level: Level, k: int, plan: Plan, run: Run) -> Partition:
+def v_cycle_from_regions(level: Level, k: int, schedule: Schedule, run: Run) -> Partition:
     """A new partition, by a V-cycle from regions of a random size, or by bisections for equal parts."""
-    if is_cut(plan.goal):
-        return new_parts(level, plan.goal, run)
-    return v_cycle(level, None, plan.goal, run.rng.choice(plan.pulls), run)
+    if is_cut(schedule.task):
+        return new_parts(level, schedule.task, run)
+    return v_cycle(level, None, schedule.task, run.rng.choice(schedule.penalties), run)
 
 
-def scatter(level: Level, k: int, plan: Plan, run: Run) -> Partition:
-    """A new partition, refined from random clusters: as many as the goal has, or k if their number is free."""
+def scatter(level: Level, k: int, schedule: Schedule, run: Run) -> Partition:
+    """A new partition, refined from random clusters: as many as the task has, or k if their number is free."""
     n = len(level.terms.mass)
-    k = plan.goal.k or max(k, min(2, n))
+    k = schedule.task.k or max(k, min(2, n))
     labels = run.rng.permutation(np.arange(n, dtype=np.int32) % np.int32(k))
-    return settle(level, with_sums(level, labels, k, run), plan.goal, run)
+    return settle(level, with_sums(level, labels, k, run), schedule.task, run)

@@ -9,14 +9,14 @@ import numpy as np
 
 from graphclust.checks import Seed, as_generator
 from graphclust.compiled.graphs import cluster_sums as loops
-from graphclust.compiled.graphs.levels import Goal, Level, Partition, Terms
+from graphclust.compiled.graphs.levels import Level, Partition, Task, Terms
 from graphclust.compiled.graphs.objective import ClusterSums, Rows, value_of
 from graphclust.compiled.runtime.blocks import entry_blocks, run_in_blocks
 from graphclust.graph.container import Graph
-from graphclust.objective.objective import Units, WeighedGraph
+from graphclust.objective.objective import Totals, WeighedGraph
 from graphclust.progress import Progress
 
-REGION = 3.0  # nodes in a region, about, whose pull suits a level
+REGION = 3.0  # nodes in a region, about, whose penalty suits a level
 AT_ONCE = 1 << 19  # entries: a step over so many takes some milliseconds, and need not look at the clock on the way
 
 
@@ -33,13 +33,13 @@ class Run:
     """What every step of a run is given: randomness, progress, and what the numbers of the objective are measured in.
 
     graph : whose reads are counted, those of its level `finest`; None where that is a contracted graph.
-    shares : of k parts whose bounds differ, instead of those of the goal; None if all have the same.
+    shares : of k parts whose bounds differ, instead of those of the task; None if all have the same.
     rounds_in_vain : of Jet's moves, after which equal parts are as good as they get.
     """
 
     graph: Graph | None
     finest: Level
-    units: Units
+    totals: Totals
     rng: np.random.Generator
     progress: Progress
     shares: Shares | None = None
@@ -61,7 +61,7 @@ class Run:
 
 def run_on(on: WeighedGraph, rng: Seed = 0, progress: Progress | None = None, size: np.ndarray | None = None) -> Run:
     """A run over a graph; size : of each node, where clusters have bounds."""
-    return Run(on.graph, level_of(on, size), on.units, as_generator(rng), progress or Progress())
+    return Run(on.graph, level_of(on, size), on.totals, as_generator(rng), progress or Progress())
 
 
 def with_sizes_as_masses(run: Run, size: np.ndarray) -> Run:
@@ -71,7 +71,7 @@ def with_sizes_as_masses(run: Run, size: np.ndarray) -> Run:
     """
     mass = np.ldexp(size, -np.frexp(size.mean())[1])
     level = read_only_level(run.finest.rows, Terms(run.finest.terms.loops, mass, size))
-    return replace(run, finest=level, units=Units(run.units.volume, float(mass.sum())))
+    return replace(run, finest=level, totals=Totals(run.totals.volume, float(mass.sum())))
 
 
 def level_of(on: WeighedGraph, size: np.ndarray | None = None) -> Level:
@@ -111,7 +111,7 @@ def heaviness(level: Level) -> np.ndarray:
 
 
 def square_of_mean_mass(level: Level) -> float:
-    """What chance puts between two average nodes, at a pull of 1."""
+    """What chance puts between two average nodes, at a penalty of 1."""
     mean = level.terms.mass.mean(axis=0)
     return float(np.abs(level.terms.layers[0]) @ mean**2) if level.terms.layers else float(mean) ** 2
 
@@ -123,8 +123,8 @@ def mass_by_cluster(labels: np.ndarray, mass: np.ndarray, k: int) -> np.ndarray:
     return made
 
 
-def pull_of_level(level: Level) -> float:
-    """The pull at which regions are of about REGION nodes: an average link joins a node to a region of so many."""
+def penalty_of_level(level: Level) -> float:
+    """The penalty at which regions are of about REGION nodes: an average link joins a node to a region of so many."""
     return mean_weight(level) / (REGION * square_of_mean_mass(level))
 
 
@@ -133,9 +133,9 @@ def is_small(level: Level) -> bool:
     return n_entries(level) <= AT_ONCE
 
 
-def value(found: Partition, goal: Goal) -> float:
+def value(found: Partition, task: Task) -> float:
     """The sum of the scores of the clusters."""
-    return float(value_of(goal.objective, found.sums))
+    return float(value_of(task.objective, found.sums))
 
 
 def room_for(level: Level, k: int) -> Partition:

@@ -19,7 +19,7 @@ from graphclust.compiled.graphs.levels import Partition
 from graphclust.compiled.graphs.objective import ClusterSums
 from graphclust.engine.levels import Run, run_on, with_sums
 from graphclust.graph.container import Graph
-from graphclust.objective.objective import Units, WeighedGraph, node_terms, weigh
+from graphclust.objective.objective import Totals, WeighedGraph, node_terms, weigh
 
 EVIDENCE = (
     "evidence is by how many nats the clusters shorten the description of the edges against a single cluster; chance "
@@ -27,13 +27,13 @@ EVIDENCE = (
 )
 
 
-def log_likelihood(units: Units, sums: ClusterSums) -> float:
+def log_likelihood(totals: Totals, sums: ClusterSums) -> float:
     """Logarithm of the likelihood of the edges, up to a constant of the graph: comparable at one number of clusters.
 
     Source: Karrer & Newman 2011, "Stochastic blockmodels and community structure in networks", equation 14, all rates
     between clusters being one.
     """
-    total, expected = units.volume, units.chance * sums.mass**2
+    total, expected = totals.volume, totals.chance * sums.mass**2
     between = total - float(sums.inside.sum())
     return _times_log_ratio(np.append(sums.inside, between), np.append(expected, total - expected.sum()))
 
@@ -78,18 +78,18 @@ def nats_saved(graph: Graph, labels: npt.NDArray[Any]) -> float:
     if k == 1 or graph.n_entries == 0:
         return 0.0
     run = run_on(on)
-    return nats_of(with_sums(run.finest, labels, k, run).sums, on.units, edges_worth(graph))
+    return nats_of(with_sums(run.finest, labels, k, run).sums, on.totals, edges_worth(graph))
 
 
-def nats_of(sums: ClusterSums, units: Units, n_edges: float) -> float:
+def nats_of(sums: ClusterSums, totals: Totals, n_edges: float) -> float:
     """`nats_saved` from the sums of the clusters under modularity; they hold all nodes with edges and no others."""
-    k, n_nodes, total = len(sums.size), int(sums.size.sum()), units.volume
+    k, n_nodes, total = len(sums.size), int(sums.size.sum()), totals.volume
     if k <= 1:
         return 0.0
-    inside, expected = float(sums.inside.sum()) / total, units.chance * float((sums.mass**2).sum()) / total
+    inside, expected = float(sums.inside.sum()) / total, totals.chance * float((sums.mass**2).sum()) / total
     saved = gain_at_one_rate(inside, expected, n_edges)
     if inside > expected:  # else they are no clusters, even if they describe the edges between them well
-        own_rates = log_likelihood(units, sums) * n_edges / total - 0.5 * k * np.log(n_edges)
+        own_rates = log_likelihood(totals, sums) * n_edges / total - 0.5 * k * np.log(n_edges)
         saved = max(saved, own_rates) - np.log(2.0)  # one bit says which of the two it is
     return float(saved - length_of_clusters(n_nodes, sums.size) + np.log(n_nodes))
 
@@ -117,13 +117,13 @@ def edges_worth(graph: Graph) -> float:
     return 0.5 * float(graph.weights.sum()) ** 2 / float(np.square(graph.weights).sum())
 
 
-def resolution_of_clusters(units: Units, sums: ClusterSums) -> float:
+def resolution_of_clusters(totals: Totals, sums: ClusterSums) -> float:
     """The resolution at which modularity is the likelihood of a block model with the rates of these clusters.
 
     Source: Newman 2016, "Equivalence between modularity optimization and maximum likelihood methods for community
     detection", equation 17.
     """
-    total, expected = units.volume, units.chance * float((sums.mass**2).sum())
+    total, expected = totals.volume, totals.chance * float((sums.mass**2).sum())
     inside = float(sums.inside.sum())
     if not 0.0 < expected < total or not 0.0 < inside < total:
         return 1.0  # one cluster, or none linked to another: no two rates to compare
@@ -137,21 +137,23 @@ def is_likelier(run: Run, found: Partition, than: Partition) -> bool:
     By weights alone, an edge of weight w counts as w parallel edges. If weights have heavy tails, that favors tiny
     clusters around the heaviest edges and one cluster of all other nodes, with most edges between clusters.
     """
-    if log_likelihood(run.units, found.sums) <= log_likelihood(run.units, than.sums):
+    if log_likelihood(run.totals, found.sums) <= log_likelihood(run.totals, than.sums):
         return False
     if not len(run.finest.rows.weights) or run.graph is None:
         return True
     alike = run_on(without_weights(run))
     after, before = (with_sums(alike.finest, one.labels, len(one.sums.size), alike).sums for one in (found, than))
-    return log_likelihood(alike.units, after) > log_likelihood(alike.units, before)
+    return log_likelihood(alike.totals, after) > log_likelihood(alike.totals, before)
 
 
-def is_likelier_labeling(graph: Graph, twin: str, labels: npt.NDArray[np.int32], than: npt.NDArray[np.int32]) -> bool:
+def is_likelier_labeling(
+    graph: Graph, additive: str, labels: npt.NDArray[np.int32], than: npt.NDArray[np.int32]
+) -> bool:
     """`is_likelier` for two labelings, in clusters 0, 1, ....
 
-    twin : a plain objective that gives the masses, since the sums of a cut hold no weight inside.
+    additive : an additive objective that gives the masses, since the sums of a cut hold no weight inside.
     """
-    run = run_on(weigh(graph, twin))
+    run = run_on(weigh(graph, additive))
     found, other = (with_sums(run.finest, one, int(one.max()) + 1, run) for one in (labels, than))
     return is_likelier(run, found, other)
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from graphclust.compiled.graphs import local_moving as loops
 from graphclust.compiled.graphs.bounds import limits_of
-from graphclust.compiled.graphs.levels import Goal, Level, Partition
+from graphclust.compiled.graphs.levels import Level, Partition, Task
 from graphclust.compiled.graphs.objective import ClusterSums, Objective
 from graphclust.compiled.runtime.blocks import n_threads, row_blocks, run_in_blocks
 from graphclust.engine.levels import Run, is_small, no_sums, partition_in, room_for
@@ -24,9 +24,9 @@ CHUNKS_PER_THREAD = 4  # so that threads end together
 
 
 def find_regions(
-    level: Level, pull: float, run: Run, most: float = np.inf, fewest: int = 1, *, settles: bool = False
+    level: Level, penalty: float, run: Run, most: float = np.inf, fewest: int = 1, *, settles: bool = False
 ) -> Partition:
-    """Regions of nodes that hang together, by local moving from singletons at the pull of a plain objective.
+    """Regions of nodes that hang together, by local moving from singletons at the penalty of an additive objective.
 
     most : what a region may hold of the sizes of nodes, where the level has any. fewest : as soon as no more regions
     than these are left, no two are joined any more. settles : whether rounds go on until one moves few nodes. Links
@@ -37,10 +37,10 @@ def find_regions(
     n_rounds, key = 1 if run.progress.out_of_time() else ROUNDS, run.key()
     if is_small(level) and not settles:
         room = room_for(level, n)
-        k, read = loops.find_regions_into(level, pull, loops.RegionSize(fewest, most), n_rounds, key, room)
+        k, read = loops.find_regions_into(level, penalty, loops.RegionSize(fewest, most), n_rounds, key, room)
         run.reads(level, read)
         return partition_in(room, k)
-    regions, objective = loops.singletons(level.terms), loops.objective_of_regions(level.terms, pull)
+    regions, objective = loops.singletons(level.terms), loops.objective_of_regions(level.terms, penalty)
     rules = loops.Rules(fewest, False, limits_of(level.terms.size, regions.labels, n, 0.0, most))
     mover = Mover(level, objective, loops.State(regions.labels, regions.sums, rules), run)
     n_done = 0
@@ -57,7 +57,7 @@ def find_regions(
 
 
 def refine(
-    level: Level, found: Partition, goal: Goal, run: Run, *, once: bool = False, nodes: np.ndarray | None = None
+    level: Level, found: Partition, task: Task, run: Run, *, once: bool = False, nodes: np.ndarray | None = None
 ) -> Partition:
     """The partition after local moving until no node that waits gains by a move.
 
@@ -69,16 +69,16 @@ def refine(
         return _with_sizes(found)
     n, k = len(level.terms.mass), len(found.sums.size)
     if is_small(level) and not once and nodes is None:
-        room = room_for(level, n if goal.k == 0 else k)
-        k, read = loops.refine_into(level, found, goal, room)
+        room = room_for(level, n if task.k == 0 else k)
+        k, read = loops.refine_into(level, found, task, room)
         run.reads(level, read)
         return partition_in(room, k)
-    free, found = goal.k == 0, _with_sizes(found)
+    free, found = task.k == 0, _with_sizes(found)
     most = n if nodes is None else min(n, k + OPENED_PER_NODE * len(nodes))
     more, labels = (most if free else k) - k, found.labels.copy()
     sums = ClusterSums(*(np.concatenate(both) for both in zip(found.sums, no_sums(level, more), strict=True)))
-    rules = loops.Rules(1 if free else k, free, limits_of(level.terms.size, labels, k + more, goal.least, goal.most))
-    mover, key = Mover(level, goal.objective, loops.State(labels, sums, rules), run), 0
+    rules = loops.Rules(1 if free else k, free, limits_of(level.terms.size, labels, k + more, task.least, task.most))
+    mover, key = Mover(level, task.objective, loops.State(labels, sums, rules), run), 0
     if nodes is not None:
         mover.moving.waits[:] = loops.IDLE
         mover.moving.waits[nodes] = loops.WAITS

@@ -10,7 +10,7 @@ from math import log, sqrt
 import numpy as np
 
 from graphclust.compiled.graphs import agglomeration as loops
-from graphclust.compiled.graphs.levels import Goal, Partition
+from graphclust.compiled.graphs.levels import Partition, Task
 from graphclust.engine.contraction import contract
 from graphclust.engine.engine import FINEST
 from graphclust.engine.levels import Run, room_for
@@ -28,10 +28,10 @@ def natural_resolutions(on: WeighedGraph, run: Run, lowest: float = LOWEST) -> l
 
     lowest : resolutions below it do not count; of one cluster, and of clusters that are tiny, no range does.
     """
-    regions = find_regions(run.finest, FINEST * on.units.chance, run)
+    regions = find_regions(run.finest, FINEST * on.totals.chance, run)
     inside, squares = dendrogram_sums(on, regions, run)
     most = min(len(inside) - 1, on.graph.n_nodes // FEWEST_NODES)
-    ranges = best_ranges(inside, squares * on.units.chance)[2 : most + 1]
+    ranges = best_ranges(inside, squares * on.totals.chance)[2 : most + 1]
     low, high = np.maximum(ranges[:, 0], lowest), np.minimum(ranges[:, 1], HIGHEST)
     found = [(sqrt(a * b), log(b / a)) for a, b in zip(low.tolist(), high.tolist(), strict=True) if b > a]
     return sorted(found, key=lambda one: -one[1])
@@ -42,7 +42,7 @@ def dendrogram_sums(on: WeighedGraph, regions: Partition, run: Run) -> tuple[np.
     level = contract(run.finest, regions, run).coarse
     n = len(level.terms.mass)
     gains, pairs = np.zeros(n), np.zeros((n, 2), np.int32)
-    loops.agglomerate_into(level, Goal(chance_objective(on.units), 1), gains, pairs, room_for(level, n))
+    loops.agglomerate_into(level, Task(chance_objective(on.totals), 1), gains, pairs, room_for(level, n))
     inside, squares = np.zeros((2, n + 1))
     inside[n], squares[n] = level.terms.loops.sum(), (level.terms.mass**2).sum()
     mass = level.terms.mass.tolist()

@@ -1,8 +1,8 @@
 """Nested levels: partitions of which each is strictly inside the one before, all clusters of a level split at once.
 
 Without the edges between clusters, one run of the engine partitions every cluster by itself, since it never joins what
-no edge links. A cluster is judged by its own weight: each node's mass is scaled by its cluster's mass, so that one pull
-is the same resolution of modularity inside every cluster.
+no edge links. A cluster is judged by its own weight: each node's mass is scaled by its cluster's mass, so that one
+penalty is the same resolution of modularity inside every cluster.
 """
 
 from __future__ import annotations
@@ -16,15 +16,15 @@ import numpy as np
 import numpy.typing as npt
 
 from graphclust.compiled.graphs import v_cycle as loops
-from graphclust.compiled.graphs.levels import Goal
-from graphclust.compiled.graphs.objective import PLAIN, Objective
+from graphclust.compiled.graphs.levels import Task
+from graphclust.compiled.graphs.objective import ADDITIVE, Objective
 from graphclust.engine.agglomeration import unite_ties
 from graphclust.engine.connectivity import connect
 from graphclust.engine.engine import EFFORTS, partition
 from graphclust.engine.join_small_clusters import Sizes, join_small, without_gaps
 from graphclust.engine.levels import Run, level_of, run_on
 from graphclust.engine.natural_resolutions import LOWEST, WIDE, natural_resolutions
-from graphclust.engine.resolution import goal_at
+from graphclust.engine.resolution import task_at
 from graphclust.engine.split_evenly import parts_of_clusters, split_evenly
 from graphclust.engine.v_cycle import v_cycle
 from graphclust.engine.well_connected import leave_well_connected
@@ -86,8 +86,8 @@ def levels_within_bound(
         if len(others):
             part, clusters = _graph_of_clusters(graph, labels, others)
             before = None if earlier is None or depth >= len(earlier.levels) else earlier.at(others)
-            on, goal = judge_alone(part, clusters, resolution, objective)
-            inside = clusters_inside(on, clusters, goal, run, before, depth)
+            on, task = judge_alone(part, clusters, resolution, objective)
+            inside = clusters_inside(on, clusters, task, run, before, depth)
             inside = join_small(part.rows, inside, sizes.at(others)._replace(most=np.inf))
             found[~is_same] = inside + (int(found.max()) + 1)
         parts_of = np.zeros(int(own.max()) + 1, np.int64)
@@ -125,9 +125,9 @@ def finer_levels(
     for resolution in resolutions:
         if earlier is None and run.progress.out_of_time():
             return
-        part, goal = without_cut_edges(on.graph, labels), goal_at(on, resolution, objective)
+        part, task = without_cut_edges(on.graph, labels), task_at(on, resolution, objective)
         before = None if earlier is None or depth + 1 >= len(earlier.levels) else earlier
-        found = clusters_inside(WeighedGraph(part, on.terms), labels, goal, run, before, depth + 1)
+        found = clusters_inside(WeighedGraph(part, on.terms), labels, task, run, before, depth + 1)
         found = join_small(part.rows, found, sizes._replace(most=np.inf))
         found = found if keep is None else keep(found)
         if found.max() > labels.max():
@@ -148,8 +148,8 @@ def thin_levels(graph: Graph, levels: list[Labels], most: int, sizes: Sizes) -> 
     return [*above, parts_of_clusters(without_cut_edges(graph, coarse), last, sizes)]
 
 
-def judge_alone(graph: Graph, labels: Labels, resolution: float, objective: str) -> tuple[WeighedGraph, Goal]:
-    """The terms and the goal by which each cluster is judged as if it were the graph, at that resolution.
+def judge_alone(graph: Graph, labels: Labels, resolution: float, objective: str) -> tuple[WeighedGraph, Task]:
+    """The terms and the task by which each cluster is judged as if it were the graph, at that resolution.
 
     graph : without edges between clusters.
     """
@@ -158,11 +158,11 @@ def judge_alone(graph: Graph, labels: Labels, resolution: float, objective: str)
     inside = np.bincount(labels, weights=graph.degrees)
     scaled = terms.mass * (np.sqrt(inside) / mass)[labels]
     on = WeighedGraph(graph, node_terms(terms.loops, scaled, graph.degrees))
-    return on, Goal(Objective(PLAIN, resolution, graph.total_volume / graph.n_nodes), 0)
+    return on, Task(Objective(ADDITIVE, resolution, graph.total_volume / graph.n_nodes), 0)
 
 
 def clusters_inside(
-    on: WeighedGraph, labels: Labels, goal: Goal, run: Run, earlier: EarlierLevels | None = None, depth: int = 0
+    on: WeighedGraph, labels: Labels, task: Task, run: Run, earlier: EarlierLevels | None = None, depth: int = 0
 ) -> Labels:
     """Clusters inside clusters, of a graph without edges between these; made from earlier ones, if there are any.
 
@@ -170,10 +170,10 @@ def clusters_inside(
     """
     run = replace(run, graph=on.graph, finest=level_of(on))
     if earlier is not None:
-        return restart_labels(run, earlier.start(depth, labels), earlier.n_changed, goal)
-    found = v_cycle(run.finest, None, goal, 2.0 * goal.objective.pull, run)
-    found = v_cycle(run.finest, found, goal, goal.objective.pull, run)
-    return connect(run.finest, found, goal, run).labels
+        return restart_labels(run, earlier.start(depth, labels), earlier.n_changed, task)
+    found = v_cycle(run.finest, None, task, 2.0 * task.objective.penalty, run)
+    found = v_cycle(run.finest, found, task, task.objective.penalty, run)
+    return connect(run.finest, found, task, run).labels
 
 
 def _parts_before(labels: Labels, earlier: EarlierLevels, nodes: npt.NDArray[np.int64], sizes: Sizes) -> Labels:
@@ -265,11 +265,11 @@ def _levels(
     """The levels, coarsest first; each has more clusters than the one before."""
     sizes, objective = wanted.sizes, wanted.objective
     first, *finer = resolutions
-    goal = goal_at(on, first, objective)
+    task = task_at(on, first, objective)
     if earlier is None:
-        labels = unite_ties(run.finest, partition(run.finest, goal, EFFORTS[wanted.effort], run), goal, run).labels
+        labels = unite_ties(run.finest, partition(run.finest, task, EFFORTS[wanted.effort], run), task, run).labels
     else:
-        labels = restart_labels(run, earlier.start(0), earlier.n_changed, goal)
+        labels = restart_labels(run, earlier.start(0), earlier.n_changed, task)
     keep = partial(_well_connected_or_alone, on.graph, wanted, run) if wanted.connectivity is not None else None
     labels = join_small(on.graph.rows, labels, sizes._replace(most=np.inf))
     labels = labels if keep is None else keep(labels)

@@ -15,7 +15,7 @@ from graphclust.errors import ParameterError
 from graphclust.graph.container import GraphLike
 from graphclust.io.graph_input import as_graph
 from graphclust.objective.labels import LabelsLike, labels_on
-from graphclust.objective.objective import WeighedGraph, as_aim, node_terms, weigh
+from graphclust.objective.objective import WeighedGraph, as_objective_choice, node_terms, weigh
 from graphclust.progress import ProgressLike, as_progress
 
 __all__ = ["move_nodes", "refine_partition"]
@@ -50,7 +50,7 @@ def move_nodes(
     >>> move_nodes(nx.barbell_graph(3, 0), np.array([0, 0, 1, 1, 1, 1]))
     array([0, 0, 0, 1, 1, 1])
     """
-    aim = as_aim(objective, resolution)
+    choice = as_objective_choice(objective, resolution)
     graph, rng, progress = as_graph(G, weight=weight), as_generator(rng), as_progress(progress)
     given = labels_on(graph, labels)
     placed = np.flatnonzero((given >= 0) & ~graph.isolated)
@@ -59,7 +59,7 @@ def move_nodes(
     if k < 2:
         return given.astype(np.int64)
     part = graph if len(placed) == graph.n_nodes else graph.subgraph(placed)
-    run = run_on(_weigh_part(weigh(graph, aim.name), part, placed), rng, progress)
+    run = run_on(_weigh_part(weigh(graph, choice.name), part, placed), rng, progress)
 
     def in_all(labels: np.ndarray) -> npt.NDArray[np.int64]:
         moved = given.astype(np.int64)
@@ -67,14 +67,14 @@ def move_nodes(
         return moved
 
     with progress.interruptible(in_all):
-        goal = plan_on(run.finest, k, aim, run).goal
+        task = plan_on(run.finest, k, choice, run).task
         found = with_sums(run.finest, cluster.astype(np.int32), k, run)
         before = None
         while before is None or (not np.array_equal(found.labels, before) and not progress.out_of_time()):
             before = found.labels
             progress.offer(found.labels.copy)
             progress.step(0, 1)
-            found = refine(run.finest, found, goal, run)
+            found = refine(run.finest, found, task, run)
         return in_all(found.labels)
 
 
@@ -109,22 +109,22 @@ def refine_partition(
     >>> refine_partition(nx.ring_of_cliques(3, 4), np.array([0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 2, 2]), rng=0)
     array([0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2])
     """
-    aim = as_aim(objective, resolution)
+    choice = as_objective_choice(objective, resolution)
     graph, rng, progress = graph_without_isolated_nodes(G, weight), as_generator(rng), as_progress(progress)
     cluster = labels_on(graph, labels)
     if (cluster < 0).any() or not np.bincount(cluster).all():
         raise ParameterError("labels must give every node a cluster, 0..k-1 with none empty")
-    k, run = int(cluster.max()) + 1, run_on(weigh(graph, aim.name), rng, progress)
+    k, run = int(cluster.max()) + 1, run_on(weigh(graph, choice.name), rng, progress)
     level = run.finest
     with progress.interruptible(lambda labels: labels.astype(np.int64)):
-        plan = plan_on(level, k, aim, run)
+        schedule = plan_on(level, k, choice, run)
         found = with_sums(level, cluster.astype(np.int32), k, run)
         for done in range(MOST_ROUNDS):
-            before = value(found, plan.goal)
-            for pull in plan.pulls:
+            before = value(found, schedule.task)
+            for penalty in schedule.penalties:
                 progress.offer(found.labels.copy)
                 progress.step(done, MOST_ROUNDS)
-                found = v_cycle(level, found, plan.goal, pull, run)
-            if value(found, plan.goal) <= before or progress.out_of_time():
+                found = v_cycle(level, found, schedule.task, penalty, run)
+            if value(found, schedule.task) <= before or progress.out_of_time():
                 break
     return found.labels.astype(np.int64)

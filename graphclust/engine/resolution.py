@@ -11,17 +11,17 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from graphclust.compiled.graphs.levels import Goal, Level
-from graphclust.compiled.graphs.objective import PLAIN, Objective
+from graphclust.compiled.graphs.levels import Level, Task
+from graphclust.compiled.graphs.objective import ADDITIVE, Objective
 from graphclust.engine.agglomeration import NO_PAIRS, agglomerate
 from graphclust.engine.levels import Run
 from graphclust.objective.objective import (
     OBJECTIVES,
-    Aim,
-    Units,
+    ObjectiveChoice,
+    Totals,
     WeighedGraph,
+    additive_objective,
     chance_objective,
-    plain_objective,
     ratio_objective,
 )
 
@@ -30,7 +30,7 @@ from graphclust.objective.objective import (
 # 0.25 and 0.5; see the table of floors in the benchmarks' results.
 FLOOR = 0.3
 # Regions with which V-cycles begin. If k is given, as many per cluster: cuts and modularity agree on these numbers. If
-# k is free, those at so many times the resolution of the goal.
+# k is free, those at so many times the resolution of the task.
 REGIONS_PER_CLUSTER = (4, 8, 16)
 REGION_SIZES = (1.0, 2.0, 4.0, 8.0, 16.0)
 FEW_CLUSTERS = 20  # every other V-cycle of a cut into fewer makes so many first: small cuts run around small groups
@@ -62,85 +62,85 @@ def dendrogram_of(level: Level, run: Run, k: int = 1) -> Dendrogram:
     """The dendrogram of a level, down to one cluster less than k."""
     n = len(level.terms.mass)
     excess, pairs = np.full(n, -np.inf), np.empty((n, 2), np.int32)
-    agglomerate(level, Goal(chance_objective(run.units), max(k - 1, 1)), run, excess, pairs)
-    return Dendrogram(excess / run.units.chance, pairs)
+    agglomerate(level, Task(chance_objective(run.totals), max(k - 1, 1)), run, excess, pairs)
+    return Dendrogram(excess / run.totals.chance, pairs)
 
 
-class Plan(NamedTuple):
+class Schedule(NamedTuple):
     """What a search is for, and how its V-cycles begin.
 
-    pulls : of the plain objective that makes the first regions, for one V-cycle after the other. resolution : as a
-    caller states it; None if the objective has none. below_natural : whether more clusters than k are natural even at
-    the lowest resolution that is used, so that some are united for the number alone. by_way_of : the number of clusters
+    penalties : of the additive objective that makes the first regions, for one V-cycle after the other. resolution : as
+    a caller states it; None if the objective has none. below_natural : whether more clusters than k are natural even at
+    the lowest resolution that is used, so that some are united for the number alone. detour_k : the number of clusters
     that every other V-cycle makes first.
     """
 
-    goal: Goal
-    pulls: tuple[float, ...]
+    task: Task
+    penalties: tuple[float, ...]
     resolution: float | None
     below_natural: bool = False
-    by_way_of: int = 0
+    detour_k: int = 0
 
-    def at(self, aim: Aim, resolution: float, units: Units) -> Plan:
-        """The plan at another resolution, in units of chance, unless the aim names one."""
-        objective, stated = objective_of(aim, self.goal.k, resolution, units)
-        return self._replace(goal=Goal(objective, self.goal.k), resolution=stated)
-
-
-def plan_for_any_number(goal: Goal) -> Plan:
-    """As many clusters as a plain objective makes."""
-    return Plan(goal, tuple(size * goal.objective.pull for size in REGION_SIZES), None)
+    def at(self, choice: ObjectiveChoice, resolution: float, totals: Totals) -> Schedule:
+        """The schedule at another resolution, in units of chance, unless the choice names one."""
+        objective, stated = objective_of(choice, self.task.k, resolution, totals)
+        return self._replace(task=Task(objective, self.task.k), resolution=stated)
 
 
-def n_made(aim: Aim, k: int) -> int:
+def schedule_for_any_number(task: Task) -> Schedule:
+    """As many clusters as an additive objective makes."""
+    return Schedule(task, tuple(size * task.objective.penalty for size in REGION_SIZES), None)
+
+
+def n_made(choice: ObjectiveChoice, k: int) -> int:
     """How many clusters V-cycles make on the way to k: k itself, and at least FEW_CLUSTERS for a cut."""
-    return max(k, FEW_CLUSTERS) if aim.is_ratio else k
+    return max(k, FEW_CLUSTERS) if choice.is_ratio else k
 
 
-def numbers_of_regions(aim: Aim, k: int) -> tuple[int, ...]:
+def numbers_of_regions(choice: ObjectiveChoice, k: int) -> tuple[int, ...]:
     """Numbers of regions with which V-cycles begin, in turn; every other one is larger for a cut into few clusters."""
-    of_k, n = tuple(size * k for size in REGIONS_PER_CLUSTER), n_made(aim, k)
+    of_k, n = tuple(size * k for size in REGIONS_PER_CLUSTER), n_made(choice, k)
     if n == k:
         return of_k
     return *of_k[:1], REGIONS_PER_CLUSTER[0] * n, *of_k[1:2], REGIONS_PER_CLUSTER[-1] * n, *of_k[2:]
 
 
-def plan_for_k(aim: Aim, k: int, dendrogram: Dendrogram, units: Units) -> Plan:
-    """Exactly k clusters, at the resolution at which k is natural unless the aim names one."""
-    pulls = tuple(units.chance * dendrogram.resolution(n) for n in numbers_of_regions(aim, k))
-    objective, resolution = objective_of(aim, k, dendrogram.resolution(k), units)
-    below_natural = aim.resolution == "auto" and dendrogram.natural_range(k)[1] < FLOOR
-    return Plan(Goal(objective, k), pulls, resolution, below_natural, n_made(aim, k))
+def plan_for_k(choice: ObjectiveChoice, k: int, dendrogram: Dendrogram, totals: Totals) -> Schedule:
+    """Exactly k clusters, at the resolution at which k is natural unless the choice names one."""
+    penalties = tuple(totals.chance * dendrogram.resolution(n) for n in numbers_of_regions(choice, k))
+    objective, resolution = objective_of(choice, k, dendrogram.resolution(k), totals)
+    below_natural = choice.resolution == "auto" and dendrogram.natural_range(k)[1] < FLOOR
+    return Schedule(Task(objective, k), penalties, resolution, below_natural, n_made(choice, k))
 
 
-def remarks_on(plan: Plan) -> tuple[str, ...]:
+def remarks_on(schedule: Schedule) -> tuple[str, ...]:
     """A remark if k is smaller than what the graph shows at any resolution that is used."""
-    if not plan.below_natural:
+    if not schedule.below_natural:
         return ()
     return (
-        f"k = {plan.goal.k} is less than the number of clusters that the graph shows even at resolution {FLOOR:g}: "
+        f"k = {schedule.task.k} is less than the number of clusters that the graph shows even at resolution {FLOOR:g}: "
         "some are united for the number alone",
     )
 
 
-def objective_of(aim: Aim, k: int, matched: float, units: Units) -> tuple[Objective, float | None]:
-    """The objective of an aim, and its resolution as a caller states it; `matched` is used if the aim names none."""
-    if aim.is_ratio:
-        return ratio_objective(units), None
-    unit = aim.definition.unit_of_resolution(units)
-    at = aim.resolution / unit if isinstance(aim.resolution, float) else max(matched, FLOOR)
-    return plain_objective(units, k, at), at * unit
+def objective_of(choice: ObjectiveChoice, k: int, matched: float, totals: Totals) -> tuple[Objective, float | None]:
+    """The objective of a choice, and its resolution as a caller states it: `matched`, if the choice names none."""
+    if choice.is_ratio:
+        return ratio_objective(totals), None
+    unit = choice.spec.unit_of_resolution(totals)
+    at = choice.resolution / unit if isinstance(choice.resolution, float) else max(matched, FLOOR)
+    return additive_objective(totals, k, at), at * unit
 
 
-def goal_at(on: WeighedGraph, resolution: Any, objective: str) -> Goal:
-    """The goal of as many clusters as a plain objective makes at a resolution, as a caller states it.
+def task_at(on: WeighedGraph, resolution: Any, objective: str) -> Task:
+    """The task of as many clusters as an additive objective makes at a resolution, as a caller states it.
 
-    The pulls of a graph with layers are those of their resolutions already.
+    The penalties of a graph with layers are those of their resolutions already.
     """
     if on.layers:
-        return Goal(Objective(PLAIN, 1.0, on.total / on.graph.n_nodes, on.layers), 0)
-    pull = resolution * OBJECTIVES[objective].chance(on.units)
-    return Goal(Objective(PLAIN, pull, on.graph.total_volume / on.graph.n_nodes), 0)
+        return Task(Objective(ADDITIVE, 1.0, on.total / on.graph.n_nodes, on.layers), 0)
+    penalty = resolution * OBJECTIVES[objective].chance(on.totals)
+    return Task(Objective(ADDITIVE, penalty, on.graph.total_volume / on.graph.n_nodes), 0)
 
 
 def middle_of(lowest: float, highest: float) -> float:

@@ -11,13 +11,13 @@ from collections.abc import Callable
 import numpy as np
 
 from graphclust.compiled.graphs import v_cycle as loops
-from graphclust.compiled.graphs.levels import Goal, Level, Partition
+from graphclust.compiled.graphs.levels import Level, Partition, Task
 from graphclust.engine.agglomeration import agglomerate
 from graphclust.engine.bisection import small_regions
 from graphclust.engine.contraction import Contraction, coarsest, contract, contractions, project, restricted
 from graphclust.engine.levels import Run, is_small, n_entries, no_partition, partition_in, room_for, square_of_mean_mass
 from graphclust.engine.local_moving import ROUNDS, find_regions, refine
-from graphclust.engine.resolution import Plan
+from graphclust.engine.resolution import Schedule
 from graphclust.engine.settling import best_of, climb, is_bounded, is_cut, merge, settle, uncoarsen
 
 BUDGET = 4_000_000  # entries that all first V-cycles read together: some tenths of a second
@@ -29,88 +29,90 @@ LARGEST_SHARE = 1.0 - MIN_RELATIVE_CHANGE
 HEAVY = 2.0  # times the mean weight: such an edge ties two average nodes together
 REGION_SHARE = 0.15  # of the upper bound of k clusters: larger regions would not fill these evenly
 NODES_PER_CLUSTER = 10  # of the coarsest level of a V-cycle of equal parts
-Settle = Callable[[Level, Partition, Goal, Run], Partition]
+Settle = Callable[[Level, Partition, Task, Run], Partition]
 
 
-def coarsen(level: Level, pull: float, goal: Goal, run: Run, found: Partition | None = None) -> list[Contraction]:
+def coarsen(level: Level, penalty: float, task: Task, run: Run, found: Partition | None = None) -> list[Contraction]:
     """Contractions, inside the clusters found if any, to a level on which the budget pays for the first V-cycles."""
 
     def regions_of(level: Level, within: np.ndarray | None) -> Partition | None:
-        return regions_at(level, within, pull, goal, run, found is None) if n_entries(level) * FIRST > BUDGET else None
+        return (
+            regions_at(level, within, penalty, task, run, found is None) if n_entries(level) * FIRST > BUDGET else None
+        )
 
     return contractions(level, regions_of, run, None if found is None else found.labels)
 
 
 def regions_at(
-    level: Level, within: np.ndarray | None, pull: float, goal: Goal, run: Run, settles: bool = False
+    level: Level, within: np.ndarray | None, penalty: float, task: Task, run: Run, settles: bool = False
 ) -> Partition | None:
-    """Regions of a level inside parts, no larger than the goal lets them be; None if hardly fewer than nodes."""
+    """Regions of a level inside parts, no larger than the task lets them be; None if hardly fewer than nodes."""
     inner = level if within is None else loops.rows_within(level, within)
-    most = REGION_SHARE * goal.most if is_bounded(goal) else goal.most
-    regions = find_regions(inner, pull, run, most, settles=settles)
-    return regions if goal.k <= len(regions.sums.size) <= LARGEST_SHARE * len(regions.labels) else None
+    most = REGION_SHARE * task.most if is_bounded(task) else task.most
+    regions = find_regions(inner, penalty, run, most, settles=settles)
+    return regions if task.k <= len(regions.sums.size) <= LARGEST_SHARE * len(regions.labels) else None
 
 
 def v_cycle(
-    level: Level, found: Partition | None, goal: Goal, pull: float, run: Run, within: np.ndarray | None = None,
+    level: Level, found: Partition | None, task: Task, penalty: float, run: Run, within: np.ndarray | None = None,
     settled: Settle = settle,
 ) -> Partition:  # fmt: skip
     """The better of the partition found, if any, and a new one merged within its clusters.
 
-    pull : of the plain objective that joins nodes to regions; a larger pull makes smaller regions. Of equal parts
-    regions are of some nodes, and clusters are not merged again. within : parts that regions are inside of; by default
-    the clusters found. settled : what ends the step on each level.
+    penalty : of the additive objective that joins nodes to regions; a larger penalty makes smaller regions. Of equal
+    parts regions are of some nodes, and clusters are not merged again. within : parts that regions are inside of; by
+    default the clusters found. settled : what ends the step on each level.
     """
-    is_free, labels = not is_bounded(goal), within
+    is_free, labels = not is_bounded(task), within
     if labels is None and found is not None:
         labels = found.labels
-    if is_cut(goal):
-        steps = small_regions(level, labels, NODES_PER_CLUSTER * goal.k, goal.k, 0.0, run)
+    if is_cut(task):
+        steps = small_regions(level, labels, NODES_PER_CLUSTER * task.k, task.k, 0.0, run)
     else:
 
         def regions_of(level: Level, within: np.ndarray | None) -> Partition | None:
-            return None if is_free and is_small(level) else regions_at(level, within, pull, goal, run)
+            return None if is_free and is_small(level) else regions_at(level, within, penalty, task, run)
 
         steps = contractions(level, regions_of, run, labels)
     top, kept = coarsest(level, steps), None if found is None else restricted(steps, found)
     if is_free and is_small(top):
-        best = compiled_v_cycle(top, kept, goal, pull, run)
+        best = compiled_v_cycle(top, kept, task, penalty, run)
     else:
-        tried = [] if is_cut(goal) else [settled(top, merge(top, goal, run), goal, run)]
-        tried += [] if kept is None else [settled(top, kept, goal, run)]
-        best = best_of(top, tried, goal, run)
+        tried = [] if is_cut(task) else [settled(top, merge(top, task, run), task, run)]
+        tried += [] if kept is None else [settled(top, kept, task, run)]
+        best = best_of(top, tried, task, run)
     for step in reversed(steps):
-        best = settled(step.fine, project(step, best, goal, run), goal, run)
+        best = settled(step.fine, project(step, best, task, run), task, run)
     if is_free:
         return best
-    best = climb(level, best, goal, run) if settled is settle else best
-    return best if found is None else best_of(level, [found, best], goal, run)
+    best = climb(level, best, task, run) if settled is settle else best
+    return best if found is None else best_of(level, [found, best], task, run)
 
 
-def compiled_v_cycle(level: Level, found: Partition | None, goal: Goal, pull: float, run: Run) -> Partition:
+def compiled_v_cycle(level: Level, found: Partition | None, task: Task, penalty: float, run: Run) -> Partition:
     """A V-cycle for free sizes over a small level."""
-    is_k = goal.k > 0 and goal.most == np.inf  # with a bound, more than k may be left: no two fit into one
-    room = room_for(level, goal.k if is_k else len(level.terms.mass))
-    plan = loops.Coarsening(pull, ROUNDS, LARGEST_SHARE)
+    is_k = task.k > 0 and task.most == np.inf  # with a bound, more than k may be left: no two fit into one
+    room = room_for(level, task.k if is_k else len(level.terms.mass))
+    schedule = loops.Coarsening(penalty, ROUNDS, LARGEST_SHARE)
     given = no_partition(level) if found is None else found
-    k, read = loops.v_cycle_into(level, given, goal, plan, run.key(), room)
+    k, read = loops.v_cycle_into(level, given, task, schedule, run.key(), room)
     run.reads(level, read)
     return partition_in(room, k)
 
 
-def v_cycle_of_ties(level: Level, found: Partition, goal: Goal, pull: float, run: Run) -> Partition:
+def v_cycle_of_ties(level: Level, found: Partition, task: Task, penalty: float, run: Run) -> Partition:
     """The better of the partition and a new one merged from groups of few nodes that heavy edges tie together.
 
     Two nodes linked by a heavy edge gain only by moving together.
     """
-    pull_of_ties = HEAVY * float(level.rows.weights.mean()) / square_of_mean_mass(level)
-    ties = find_regions(loops.rows_within(level, found.labels), pull_of_ties, run)
+    penalty_of_ties = HEAVY * float(level.rows.weights.mean()) / square_of_mean_mass(level)
+    ties = find_regions(loops.rows_within(level, found.labels), penalty_of_ties, run)
     step = contract(level, ties, run)
-    return uncoarsen(step, v_cycle(step.coarse, step.restrict(found), goal, pull, run), goal, run)
+    return uncoarsen(step, v_cycle(step.coarse, step.restrict(found), task, penalty, run), task, run)
 
 
-def first_v_cycle(level: Level, plan: Plan, turn: int, run: Run) -> Partition:
-    """A V-cycle from nothing, at the pull whose turn it is.
+def first_v_cycle(level: Level, schedule: Schedule, turn: int, run: Run) -> Partition:
+    """A V-cycle from nothing, at the penalty whose turn it is.
 
     For few clusters of a cut, or a free number of clusters, every other V-cycle makes more clusters and merges these.
 
@@ -119,15 +121,15 @@ def first_v_cycle(level: Level, plan: Plan, turn: int, run: Run) -> Partition:
     is free, clusters of a higher resolution come first, and a V-cycle merges them where that is better: unions of
     regions alone can gain step by step until one large cluster is left that no part gains by leaving.
     """
-    goal, pull = plan.goal, plan.pulls[turn % len(plan.pulls)]
-    if goal.k == 0 and turn % 2:
-        higher = FINER[turn // 2 % len(FINER)] * goal.objective.pull
-        finer = goal._replace(objective=goal.objective._replace(pull=higher))
-        found = refine(level, v_cycle(level, None, finer, pull, run), goal, run)
-        return v_cycle(level, found, goal, pull, run)
-    if turn % 2 == 0 or is_bounded(goal) or not goal.k < plan.by_way_of <= len(level.terms.mass):
-        return v_cycle(level, None, goal, pull, run)
-    more = v_cycle(level, None, goal._replace(k=plan.by_way_of), pull, run)
+    task, penalty = schedule.task, schedule.penalties[turn % len(schedule.penalties)]
+    if task.k == 0 and turn % 2:
+        higher = FINER[turn // 2 % len(FINER)] * task.objective.penalty
+        finer = task._replace(objective=task.objective._replace(penalty=higher))
+        found = refine(level, v_cycle(level, None, finer, penalty, run), task, run)
+        return v_cycle(level, found, task, penalty, run)
+    if turn % 2 == 0 or is_bounded(task) or not task.k < schedule.detour_k <= len(level.terms.mass):
+        return v_cycle(level, None, task, penalty, run)
+    more = v_cycle(level, None, task._replace(k=schedule.detour_k), penalty, run)
     step = contract(level, more, run)
-    merged = refine(step.coarse, agglomerate(step.coarse, goal, run), goal, run)
-    return uncoarsen(step, merged, goal, run)
+    merged = refine(step.coarse, agglomerate(step.coarse, task, run), task, run)
+    return uncoarsen(step, merged, task, run)

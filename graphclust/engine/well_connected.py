@@ -17,7 +17,7 @@ import numpy.typing as npt
 from graphclust.checks import as_choice, as_number
 from graphclust.compiled.graphs import minimum_cut as loops
 from graphclust.compiled.graphs.contraction import Members
-from graphclust.compiled.graphs.levels import Goal
+from graphclust.compiled.graphs.levels import Task
 from graphclust.compiled.graphs.objective import Rows
 from graphclust.compiled.graphs.overlay import split_by_connection
 from graphclust.compiled.graphs.v_cycle import rows_within
@@ -65,11 +65,11 @@ def count_well_connected(cuts: npt.NDArray[np.float64], sizes: npt.NDArray[np.in
 
 
 def connect_well(
-    graph: Graph, labels: npt.NDArray[np.integer], bar: np.ndarray, by_weight: bool, goal: Goal | None, run: Run
+    graph: Graph, labels: npt.NDArray[np.integer], bar: np.ndarray, by_weight: bool, task: Task | None, run: Run
 ) -> npt.NDArray[np.int32]:
     """Well-connected clusters inside those given, numbered from 0; -1 for nodes in none.
 
-    goal : by which sides of cuts are partitioned anew; None: they stay whole.
+    task : by which sides of cuts are partitioned anew; None: they stay whole.
     """
     found, n_found = np.full(len(labels), -1, np.int32), 0
     nodes = np.flatnonzero(labels >= 0)
@@ -85,21 +85,21 @@ def connect_well(
         n_found += k
         nodes, now = nodes[is_cut], number_used(fate[is_cut])[0]
         part = graph.subgraph(nodes)
-        if goal is not None and len(nodes) and not run.progress.out_of_time():
-            now = _partition_anew(part, nodes, now, goal, run)
+        if task is not None and len(nodes) and not run.progress.out_of_time():
+            now = _partition_anew(part, nodes, now, task, run)
     return found
 
 
 def leave_well_connected(
-    graph: Graph, labels: npt.NDArray[np.integer], connectivity: Any, goal: Goal | None, size: np.ndarray, least: float,
+    graph: Graph, labels: npt.NDArray[np.integer], connectivity: Any, task: Task | None, size: np.ndarray, least: float,
     run: Run, by_weight: bool = False, *, may_be_none: bool = False,
 ) -> tuple[npt.NDArray[np.int32], str]:  # fmt: skip
     """Well-connected clusters inside those given that hold the least, -1 for other nodes; and a remark on coverage.
 
-    size : of each node. goal : of new partitions, if any. ParameterError where no cluster is left, unless it may be.
+    size : of each node. task : of new partitions, if any. ParameterError where no cluster is left, unless it may be.
     """
     bar = as_bar(connectivity, int(np.bincount(labels + 1)[1:].max(initial=1)))
-    found = connect_well(graph, labels, bar, by_weight, goal, run)
+    found = connect_well(graph, labels, bar, by_weight, task, run)
     holds = np.bincount(found + 1, size)
     found[(holds < least)[found + 1]] = -1
     found, k = number_used(found, found >= 0)
@@ -128,7 +128,7 @@ def remarks_on_connectivity(parameters: dict[str, Any]) -> tuple[str, ...]:
 
 
 def _partition_anew(
-    part: Graph, nodes: npt.NDArray[np.int64], labels: npt.NDArray[np.int32], goal: Goal, run: Run
+    part: Graph, nodes: npt.NDArray[np.int64], labels: npt.NDArray[np.int32], task: Task, run: Run
 ) -> npt.NDArray[np.int32]:
     """Clusters inside the clusters of some nodes, by a V-cycle; part : the graph between the nodes."""
     terms = at_nodes(run.finest.terms, nodes)
@@ -136,9 +136,9 @@ def _partition_anew(
     n_entries = int(kept.indptr[-1])
     weights = NO_WEIGHTS if part.weights is None else kept.weights[:n_entries]
     level = read_only_level(Rows(kept.indptr, kept.indices[:n_entries], weights), terms)
-    run, goal = replace(run, graph=None, finest=level), goal._replace(k=0, least=0.0)
-    found = v_cycle(level, None, goal, goal.objective.pull, run)
-    return connect(level, found, goal, run).labels
+    run, task = replace(run, graph=None, finest=level), task._replace(k=0, least=0.0)
+    found = v_cycle(level, None, task, task.objective.penalty, run)
+    return connect(level, found, task, run).labels
 
 
 def _in_clusters(

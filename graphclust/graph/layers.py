@@ -9,11 +9,11 @@ where `inside` adds the entries of a symmetric matrix of combined weights betwee
 does, and contraction keeps it. With m the total weight of the edges, or arcs, of a graph:
 
     graph        combined     layers                                              source
-    undirected   A            one: degrees, pull 1 / 2m                           Reichardt & Bornholdt 2006
-    directed     (A + A') / 2 one: out- and in-degrees, pull 1 / m                Leicht & Newman 2008
+    undirected   A            one: degrees, penalty 1 / 2m                        Reichardt & Bornholdt 2006
+    directed     (A + A') / 2 one: out- and in-degrees, penalty 1 / m             Leicht & Newman 2008
     bipartite    (B + B') / 2 one: rows have out-, columns in-degrees, 1 / m      Barber 2007
     signed       A+ - A-      two: degrees of A+, 1 / 2m+, and of A-, -1 / 2m-    Gomez, Jensen & Arenas 2009
-    several      sum of w A   those of all graphs, pulls times w                  Mucha et al. 2010
+    several      sum of w A   those of all graphs, penalties times w              Mucha et al. 2010
     slices       blocks       those of all slices; links between them have none   Mucha et al. 2010
 
 A self-loop counts once in the degree of its node, or in both of its degrees, and once in the weight inside.
@@ -38,20 +38,20 @@ Floats = npt.NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class Layer:
-    """One null model: pull * outward(c) * inward(c) is taken from the score of a cluster c.
+    """One null model: penalty * outward(c) * inward(c) is taken from the score of a cluster c.
 
     outward, inward : the mass of each node as a source and as a target, float64, (n,); the same array where the layer
-    is undirected. pull : at resolution 1.
+    is undirected. penalty : at resolution 1.
     """
 
     name: str
     outward: Floats
     inward: Floats
-    pull: float
+    penalty: float
 
     def times(self, factor: float) -> Layer:
         """The layer of a graph whose score counts so many times."""
-        return replace(self, pull=factor * self.pull)
+        return replace(self, penalty=factor * self.penalty)
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,7 +61,7 @@ class LayeredGraph:
     kind : "undirected", "directed", "bipartite", "signed", "several" or "slices".
     combined : the symmetric weights that are added inside clusters; they may be negative.
     total : a score divided by it is the modularity that was asked for; 0 without edges.
-    connected : whether parts of a cluster that no edge links never gain by being one; not so for a pull below zero.
+    connected : whether parts of a cluster that no edge links never gain by being one; not so for a penalty below zero.
     sides : of a bipartite graph, the numbers of rows and of columns; the nodes are first the rows, then the columns.
     parts : of several graphs, each by its name.
     """
@@ -97,9 +97,9 @@ class LayeredGraph:
         pairs = [np.stack([layer.outward, layer.inward], axis=-1) for layer in self.layers]
         return np.stack(pairs, axis=1) if pairs else np.zeros((self.n_nodes, 0, 2))
 
-    def pulls(self, resolution: float | Sequence[float] = 1.0) -> Floats:
-        """The pull of each layer at a resolution, or at one for each layer; float64, (n_layers,)."""
-        return np.array([layer.pull for layer in self.layers]) * np.asarray(resolution, np.float64)
+    def penalties(self, resolution: float | Sequence[float] = 1.0) -> Floats:
+        """The penalty of each layer at a resolution, or at one for each layer; float64, (n_layers,)."""
+        return np.array([layer.penalty for layer in self.layers]) * np.asarray(resolution, np.float64)
 
     def scores(self, labels: np.ndarray, resolution: float | Sequence[float] = 1.0) -> Floats:
         """The score of each cluster; float64, (k,). labels : 0 to k - 1, or -1 for nodes in no cluster; (n,)."""
@@ -109,9 +109,9 @@ class LayeredGraph:
         weights = np.ones(len(of_row)) if self.combined.weights is None else self.combined.weights
         score: Floats = np.bincount(of_row[is_inside], weights[is_inside], minlength=k).astype(np.float64)
         taken = labels >= 0
-        for layer, pull in zip(self.layers, self.pulls(resolution), strict=True):
+        for layer, penalty in zip(self.layers, self.penalties(resolution), strict=True):
             out, into = (np.bincount(labels[taken], of[taken], minlength=k) for of in (layer.outward, layer.inward))
-            score -= pull * out * into
+            score -= penalty * out * into
         return score
 
     def modularity(self, labels: np.ndarray, resolution: float | Sequence[float] = 1.0) -> float:
@@ -216,7 +216,7 @@ def several(
     matrix = sum(graph.combined.to_scipy() * factor for graph, factor in zip(graphs, factors, strict=True))
     layers = _layers_of(graphs, factors, names)
     total = float(sum(factor * graph.total for graph, factor in zip(graphs, factors, strict=True)))
-    connected = all(layer.pull >= 0.0 for layer in layers)
+    connected = all(layer.penalty >= 0.0 for layer in layers)
     return LayeredGraph("several", _graph_of(matrix), layers, total, connected)
 
 

@@ -26,7 +26,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from graphclust.checks import as_choice, as_number
-from graphclust.compiled.graphs.objective import CHANCE, PLAIN, RATIO, NodeTerms, Objective
+from graphclust.compiled.graphs.objective import ADDITIVE, CHANCE, RATIO, NodeTerms, Objective
 from graphclust.errors import ParameterError
 from graphclust.graph.container import Graph
 from graphclust.graph.layers import LayeredGraph, with_unit_masses
@@ -42,20 +42,21 @@ def different_pairs(n: Any) -> Any:
     return n * max(n - 1, 1)
 
 
-class Definition(NamedTuple):
+class ObjectiveSpec(NamedTuple):
     """The definition of an objective.
 
     words : its name in reports. is_ratio : whether the score is inside / mass, without a resolution. by_degree :
     whether a node's mass is its degree; else it is 1. less_degree : whether a node adds to `inside` its loop less its
     degree, so that `inside` is minus the cut. pairs : over how many pairs chance spreads all weight, from the mass of
     all nodes; the resolution is a multiple of that chance, and the value a share of all weight. None: the resolution is
-    the weight between two units of mass, and the value a weight. twin : the plain objective with the same masses.
+    the weight between two units of mass, and the value a weight. additive : the additive objective with the same
+    masses.
     """
 
     words: str
     is_ratio: bool
     by_degree: bool
-    twin: str
+    additive: str
     less_degree: bool = False
     pairs: Callable[[Any], Any] | None = None
 
@@ -68,53 +69,55 @@ class Definition(NamedTuple):
         """The weight inside clusters, from their cuts and volumes; or their cuts, from the weight inside."""
         return -cut if self.less_degree else volume - cut
 
-    def unit_of_resolution(self, units: Units) -> float:
+    def unit_of_resolution(self, totals: Totals) -> float:
         """The unit of a caller's resolution: divided by it, the resolution is a multiple of chance."""
-        return units.chance / self.chance(units) if units.chance else 1.0
+        return totals.chance / self.chance(totals) if totals.chance else 1.0
 
-    def chance(self, units: Units) -> float:
+    def chance(self, totals: Totals) -> float:
         """The weight that is expected between two units of mass at resolution 1."""
-        if units.layers:
+        if totals.layers:
             return 1.0
-        return 1.0 if self.pairs is None else units.volume / self.pairs(units.mass) if units.chance else 0.0
+        return 1.0 if self.pairs is None else totals.volume / self.pairs(totals.mass) if totals.chance else 0.0
 
 
 OBJECTIVES = {
-    "modularity": Definition("modularity", False, by_degree=True, twin="modularity", pairs=all_pairs),
-    "normalized_cut": Definition("a small normalized cut", is_ratio=True, by_degree=True, twin="modularity"),
-    "ratio_cut": Definition("a small ratio cut", True, by_degree=False, twin="constant_potts", less_degree=True),
-    "constant_potts": Definition("the constant Potts model", False, by_degree=False, twin="constant_potts"),
-    "erdos_renyi": Definition(
-        "Erdős-Rényi modularity", False, by_degree=False, twin="erdos_renyi", pairs=different_pairs
+    "modularity": ObjectiveSpec("modularity", False, by_degree=True, additive="modularity", pairs=all_pairs),
+    "normalized_cut": ObjectiveSpec("a small normalized cut", is_ratio=True, by_degree=True, additive="modularity"),
+    "ratio_cut": ObjectiveSpec("a small ratio cut", True, by_degree=False, additive="constant_potts", less_degree=True),
+    "constant_potts": ObjectiveSpec("the constant Potts model", False, by_degree=False, additive="constant_potts"),
+    "erdos_renyi": ObjectiveSpec(
+        "Erdős-Rényi modularity", False, by_degree=False, additive="erdos_renyi", pairs=different_pairs
     ),
 }
-DEFINITIONS = OBJECTIVES | {
-    "edge_cut": Definition("a small edge cut, in parts of equal size", False, by_degree=False, twin="constant_potts")
+OBJECTIVE_SPECS = OBJECTIVES | {
+    "edge_cut": ObjectiveSpec(
+        "a small edge cut, in parts of equal size", False, by_degree=False, additive="constant_potts"
+    )
 }
 OF_LAYERS = ("modularity", "constant_potts")  # the objectives that are defined for graphs with layers
-PLAIN_OBJECTIVES = tuple(name for name, one in OBJECTIVES.items() if not one.is_ratio)
+ADDITIVE_OBJECTIVES = tuple(name for name, one in OBJECTIVES.items() if not one.is_ratio)
 
 
-class Aim(NamedTuple):
+class ObjectiveChoice(NamedTuple):
     """The name of an objective and a resolution or "auto"; None for objectives without a resolution."""
 
     name: str
     resolution: float | str | None
 
     @property
-    def definition(self) -> Definition:
-        return DEFINITIONS[self.name]
+    def spec(self) -> ObjectiveSpec:
+        return OBJECTIVE_SPECS[self.name]
 
     @property
     def is_ratio(self) -> bool:
         """Whether the objective divides by mass, and has no resolution."""
-        return self.definition.is_ratio
+        return self.spec.is_ratio
 
 
-CUT, MODULARITY = Aim("normalized_cut", None), Aim("modularity", "auto")
+CUT, MODULARITY = ObjectiveChoice("normalized_cut", None), ObjectiveChoice("modularity", "auto")
 
 
-class Units(NamedTuple):
+class Totals(NamedTuple):
     """The units of an objective: the total weight of a graph, and the mass of all its nodes.
 
     layers : as `Objective` has them; a score is then divided by the total weight.
@@ -126,10 +129,10 @@ class Units(NamedTuple):
 
     @property
     def chance(self) -> float:
-        """Weight that chance puts between two units of mass; the pull of a plain objective at resolution 1.
+        """Weight that chance puts between two units of mass; the penalty of an additive objective at resolution 1.
 
-        0 where there is no mass: without edges no union gains or loses. Where there are layers, their pulls are those
-        of resolution 1.
+        0 where there is no mass: without edges no union gains or loses. Where there are layers, their penalties are
+        those of resolution 1.
         """
         if self.layers:
             return 1.0
@@ -149,10 +152,10 @@ class WeighedGraph:
     total: float = 0.0
 
     @cached_property
-    def units(self) -> Units:
+    def totals(self) -> Totals:
         if self.layers:
-            return Units(self.total, 0.0, self.layers)
-        return Units(self.graph.total_volume, float(self.terms.mass.sum()))
+            return Totals(self.total, 0.0, self.layers)
+        return Totals(self.graph.total_volume, float(self.terms.mass.sum()))
 
 
 def as_resolution(value: Any, name: str = "resolution") -> float:
@@ -160,36 +163,37 @@ def as_resolution(value: Any, name: str = "resolution") -> float:
     return as_number(value, name, above=0.0, below=1e150)
 
 
-def as_aim(objective: str, resolution: float | str | None) -> Aim:
-    """The aim that two arguments name; ParameterError where they name none."""
+def as_objective_choice(objective: str, resolution: float | str | None) -> ObjectiveChoice:
+    """The choice that two arguments name; ParameterError where they name none."""
     as_choice(objective, "objective", tuple(OBJECTIVES))
     if OBJECTIVES[objective].is_ratio:
         if resolution not in (None, "auto"):
             raise ParameterError(
                 f"resolution={resolution!r} is not an option of objective {objective!r}; leave it out, or take "
-                f"objective {' or '.join(map(repr, PLAIN_OBJECTIVES))}"
+                f"objective {' or '.join(map(repr, ADDITIVE_OBJECTIVES))}"
             )
-        return Aim(objective, None)
+        return ObjectiveChoice(objective, None)
     if resolution is None or (isinstance(resolution, str) and resolution == "auto"):
-        return Aim(objective, "auto")
+        return ObjectiveChoice(objective, "auto")
     if isinstance(resolution, str):
         raise ParameterError(f"resolution={resolution!r} is unknown, expected 'auto' or a number > 0")
-    return Aim(objective, as_resolution(resolution))
+    return ObjectiveChoice(objective, as_resolution(resolution))
 
 
 def weigh(graph: Graph, name: str) -> WeighedGraph:
     """The terms of the nodes of a graph under the objective of that name."""
-    made_of = DEFINITIONS[name]
+    made_of = OBJECTIVE_SPECS[name]
     loops = graph.loops - graph.degrees if made_of.less_degree else graph.loops
     mass = graph.degrees if made_of.by_degree else np.ones(graph.n_nodes)
     return WeighedGraph(graph, node_terms(loops, mass, graph.degrees))
 
 
 def weigh_layers(layered: LayeredGraph, name: str, resolution: float | Sequence[float] = 1.0) -> WeighedGraph:
-    """The terms of the nodes of a graph with layers under a plain objective at a resolution, or one for each layer.
+    """The terms of the nodes of a graph with layers under an additive objective at a resolution, or one for each layer.
 
     With o and i the outward and inward masses of a cluster, o i is the square of (o + i) / 2 less that of (o - i) / 2.
-    So a layer is one mass of each node where sources are targets, else two, of opposite pulls; all are squared alike.
+    So a layer is one mass of each node where sources are targets, else two, of opposite penalties; all are squared
+    alike.
 
     >>> from scipy import sparse
     >>> from graphclust.graph.layers import directed
@@ -204,16 +208,16 @@ def weigh_layers(layered: LayeredGraph, name: str, resolution: float | Sequence[
         )
     layered = layered if OBJECTIVES[name].by_degree else with_unit_masses(layered)
     masses: list[np.ndarray] = []
-    pulls: list[float] = []
-    for layer, pull in zip(layered.layers, layered.pulls(resolution).tolist(), strict=True):
+    penalties: list[float] = []
+    for layer, penalty in zip(layered.layers, layered.penalties(resolution).tolist(), strict=True):
         if layer.outward is layer.inward:
-            masses, pulls = [*masses, layer.outward], [*pulls, pull]
+            masses, penalties = [*masses, layer.outward], [*penalties, penalty]
         else:
             half, other = (layer.outward + layer.inward) / 2.0, (layer.outward - layer.inward) / 2.0
-            masses, pulls = [*masses, half, other], [*pulls, pull, -pull]
+            masses, penalties = [*masses, half, other], [*penalties, penalty, -penalty]
     graph, n = layered.combined, layered.n_nodes
     mass = np.stack(masses, axis=1) if masses else np.zeros((n, 1))
-    of_mass = np.array(pulls or [0.0])
+    of_mass = np.array(penalties or [0.0])
     of_mass.flags.writeable = False
     return WeighedGraph(graph, node_terms(graph.loops, mass, graph.degrees), (of_mass,), layered.total)
 
@@ -226,19 +230,19 @@ def node_terms(loops: np.ndarray, mass: np.ndarray, degrees: np.ndarray) -> Node
     return NodeTerms(*views)
 
 
-def ratio_objective(units: Units) -> Objective:
+def ratio_objective(totals: Totals) -> Objective:
     """Score inside / mass; the unit is the worth of a cluster that no edge leaves."""
-    return Objective(RATIO, 0.0, units.volume / units.mass)
+    return Objective(RATIO, 0.0, totals.volume / totals.mass)
 
 
-def plain_objective(units: Units, k: int, resolution: float) -> Objective:
-    """Score inside - pull mass^2; at resolution 1 a cluster is worth its weight beyond what chance would put there."""
-    return Objective(PLAIN, resolution * units.chance, units.volume / k, units.layers)
+def additive_objective(totals: Totals, k: int, resolution: float) -> Objective:
+    """Score inside - penalty mass^2; at resolution 1 a cluster is worth its weight beyond that by chance."""
+    return Objective(ADDITIVE, resolution * totals.chance, totals.volume / k, totals.layers)
 
 
-def chance_objective(units: Units) -> Objective:
+def chance_objective(totals: Totals) -> Objective:
     """The objective that orders unions by their excess over chance.
 
     Source: Bonald et al. 2018, "Hierarchical graph clustering using node pair sampling".
     """
-    return Objective(CHANCE, 0.0, units.chance, units.layers)
+    return Objective(CHANCE, 0.0, totals.chance, totals.layers)

@@ -16,11 +16,12 @@ def best_unlinked(
 
     labels : cluster of each node, shape (n,), -1 for nodes to leave out.
 
-    A plain objective loses pull * mass (2 M_c + mass): the cluster of least mass M_c is the best. A ratio objective
-    gains mass (r - s_c) / (M_c + mass), where r is the node's own loop over its mass and s_c the cluster's score: the
-    negative slope of the line from the point (-mass, r) to the point (M_c, s_c), times the mass. The least slope is
-    that of a tangent to the lower convex hull of the k points, which bisection finds: O(k log k + n log k). If the
-    tangent meets the node's own cluster, the hull is made again without that cluster: O(k) more for each such cluster.
+    An additive objective loses penalty * mass (2 M_c + mass): the cluster of least mass M_c is the best. A ratio
+    objective gains mass (r - s_c) / (M_c + mass), where r is the node's own loop over its mass and s_c the cluster's
+    score: the negative slope of the line from the point (-mass, r) to the point (M_c, s_c), times the mass. The least
+    slope is that of a tangent to the lower convex hull of the k points, which bisection finds: O(k log k + n log k). If
+    the tangent meets the node's own cluster, the hull is made again without that cluster: O(k) more for each such
+    cluster.
     """
     n, k = len(labels), len(sums.mass)
     best, gains = np.full(n, -1, np.int64), np.full(n, -np.inf)

@@ -10,8 +10,8 @@ from typing import Any, Literal
 import numpy as np
 
 from graphclust.checks import Seed, as_choice, as_number, as_seeded, as_whole_number
-from graphclust.compiled.graphs.levels import Goal, Partition
-from graphclust.compiled.graphs.objective import PLAIN, Objective
+from graphclust.compiled.graphs.levels import Partition, Task
+from graphclust.compiled.graphs.objective import ADDITIVE, Objective
 from graphclust.engine.balanced import EFFORTS, improve_parts, partition_balanced
 from graphclust.engine.bounds import (
     NO_ROOM,
@@ -153,10 +153,10 @@ def balanced_partition(
 
         def search(shares: Shares) -> tuple[Partition, bool]:
             """The best parts of these shares, and whether they are within their bounds."""
-            cut = Objective(PLAIN, 0.0, ordered.total_volume / ordered.n_nodes)
-            goal = Goal(cut, k, float(shares.least.min()), float(shares.most.max()))
+            cut = Objective(ADDITIVE, 0.0, ordered.total_volume / ordered.n_nodes)
+            task = Task(cut, k, float(shares.least.min()), float(shares.most.max()))
             own = run if target_weights is None else replace(run, shares=shares)
-            return partition_balanced(run.finest, goal, chosen, own, contiguous)
+            return partition_balanced(run.finest, task, chosen, own, contiguous)
 
         found, is_within = search(shares)
         if not is_within and shares.least.any() and min_imbalance == "same":

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from graphclust.compiled.graphs.levels import Goal
+from graphclust.compiled.graphs.levels import Task
 from graphclust.engine.engine import EFFORTS, TO_THE_END, partition_into
 from graphclust.engine.levels import run_on
 from graphclust.engine.resolution import objective_of, remarks_on
@@ -35,13 +35,13 @@ def clusters_of_layers(
 ) -> Clustering:
     """Exactly k clusters by the multilevel engine, of the nodes with edges; the others have label -1.
 
-    asked : for the record, beside the options. With a layer of negative pull clusters need not be connected, and no
+    asked : for the record, beside the options. With a layer of negative penalty clusters need not be connected, and no
     resolution matches k: it is 1 where none is given.
 
     Raises ParameterError for what undirected graphs alone have.
     """
     k = _checked(layered, k, options)
-    aim, graph = options.aim, large_enough(layered.combined, k)
+    choice, graph = options.choice, large_enough(layered.combined, k)
     check_memory(graph, k, "multilevel")
     order = node_order(graph)
     has_edges = np.diff(graph.indptr)[order] > 0
@@ -54,21 +54,21 @@ def clusters_of_layers(
         record = options.record | {"method": "multilevel", "components": "all"}
         return clustering_of(
             graph, k, in_rows(labels_of_all_nodes(has_edges, labels.astype(np.int64)), order), remarks, progress,
-            order=listing_order(graph), objective=aim.name, resolution=resolution, layered=layered,
+            order=listing_order(graph), objective=choice.name, resolution=resolution, layered=layered,
             entries_read=progress.entries_read, parameters=record | asked, seed=draws[1],
         )  # fmt: skip
 
     def best_so_far(labels: np.ndarray) -> Clustering:
         return clustering_with(labels, [*remarks, INTERRUPTED], None)
 
-    run = run_on(weigh_layers(part, aim.name), draws[0], progress)
+    run = run_on(weigh_layers(part, choice.name), draws[0], progress)
     with progress.interruptible(best_so_far), progress.stage("partition"):
-        if part.connected or aim.name != "modularity":
-            found, plan = partition_into(run.finest, n_made, aim, effort, run)
-            resolution, remarks = plan.resolution, [*remarks, *remarks_on(plan)]
+        if part.connected or choice.name != "modularity":
+            found, schedule = partition_into(run.finest, n_made, choice, effort, run)
+            resolution, remarks = schedule.resolution, [*remarks, *remarks_on(schedule)]
         else:
-            objective, resolution = objective_of(aim, n_made, 1.0, run.units)
-            found = partition_any(run.finest, Goal(objective, n_made), effort, run)
+            objective, resolution = objective_of(choice, n_made, 1.0, run.totals)
+            found = partition_any(run.finest, Task(objective, n_made), effort, run)
     return clustering_with(found.labels, remarks, resolution)
 
 

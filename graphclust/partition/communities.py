@@ -24,7 +24,7 @@ from graphclust.engine.connectivity import connect
 from graphclust.engine.engine import EFFORTS, TO_THE_END, partition
 from graphclust.engine.levels import run_on, with_sums
 from graphclust.engine.overlay import split_disconnected
-from graphclust.engine.resolution import goal_at
+from graphclust.engine.resolution import task_at
 from graphclust.engine.sequential_contraction import is_estimate
 from graphclust.engine.unlinked_clusters import partition_any
 from graphclust.engine.well_connected import Connectivity, as_bar, connectivity_in_words, leave_well_connected
@@ -33,7 +33,7 @@ from graphclust.graph.layers import LayeredGraph, with_unit_masses
 from graphclust.graph.node_order import in_order, listing_order, node_order
 from graphclust.io.kinds import GraphsLike, as_layered
 from graphclust.literals import Components, Effort, Kind, PlainObjective, Small
-from graphclust.objective.objective import OBJECTIVES, PLAIN_OBJECTIVES, as_resolution, weigh, weigh_layers
+from graphclust.objective.objective import ADDITIVE_OBJECTIVES, OBJECTIVES, as_resolution, weigh, weigh_layers
 from graphclust.partition.components import nodes_to_partition
 from graphclust.partition.memory_estimate import check_memory
 from graphclust.partition.options import graph_settings, plain_number
@@ -132,7 +132,7 @@ def communities(
     """
     is_list = isinstance(resolution, Sequence | np.ndarray) and not isinstance(resolution, str)
     at: Any = [as_resolution(one) for one in resolution] if is_list else as_resolution(resolution)  # type: ignore[union-attr]
-    objective = as_choice(objective, "objective", PLAIN_OBJECTIVES)
+    objective = as_choice(objective, "objective", ADDITIVE_OBJECTIVES)
     effort = as_choice(effort, "effort", tuple(EFFORTS))
     components = as_choice(components, "components", COMPONENTS)
     if as_choice(small, "small", SMALL) == "apart" and min_size is None:
@@ -205,7 +205,7 @@ def communities(
         if connectivity is not None:
             least = 0.0 if bounds is None else bounds.least
             with progress.stage("well-connected"):
-                labels, remark = leave_well_connected(part, labels, connectivity, goal, size, least, run)
+                labels, remark = leave_well_connected(part, labels, connectivity, task, size, least, run)
             said, sums = [*said, remark], None
         found, k, listed = np.full(graph.n_nodes, -1, np.int64), int(labels.max()) + 1, listing_order(graph)
         found[order[taken]] = labels
@@ -221,24 +221,24 @@ def communities(
     def best_so_far(labels: np.ndarray) -> Clustering:
         said = "interrupted: these are the best labels so far, more time may find better ones"
         own = np.unique(labels, return_inverse=True)[1].astype(np.int32)
-        if goal.least > 0.0 and connectivity is None:
+        if task.least > 0.0 and connectivity is None:
             quiet = replace(run, progress=Progress())
-            found = connect(run.finest, with_sums(run.finest, own, int(own.max()) + 1, quiet), goal, quiet)
-            own = deal_with_small(run.finest, found, goal, quiet).labels
+            found = connect(run.finest, with_sums(run.finest, own, int(own.max()) + 1, quiet), task, quiet)
+            own = deal_with_small(run.finest, found, task, quiet).labels
         return clustering_with(own, [*remarks, said])
 
     with progress.interruptible(best_so_far), progress.stage("partition"):
         chosen = EFFORTS[effort] if time_budget is None else TO_THE_END
         run = run_on(on, rng, progress, None if bounds is None else bounds.size)
-        goal = goal_at(on, at, objective)
+        task = task_at(on, at, objective)
         if bounds is not None:
-            goal = goal._replace(least=bounds.least, most=bounds.most)
-        free = goal._replace(least=0.0)
+            task = task._replace(least=bounds.least, most=bounds.most)
+        free = task._replace(least=0.0)
         find = partition_any if may_part else partition
         begun = find(run.finest, free, chosen, run) if ids is None else partition_from(ids[order[taken]], free, run)
         before = found = unite_ties(run.finest, begun, free, run)
         if bounds is not None and bounds.least > 0.0 and connectivity is None:
-            found = deal_with_small(run.finest, found, goal, run)
+            found = deal_with_small(run.finest, found, task, run)
             n_parts = 0 if small == "apart" else len(split_disconnected(run.finest, found, run).sums.size)
             if n_parts > len(found.sums.size) and not may_part:
                 remarks.append(f"not all clusters are connected, which the bounds do not let them be: {n_parts} parts")

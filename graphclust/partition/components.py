@@ -1,7 +1,7 @@
 """Which connected components take part in a search for exactly k clusters; the others are put aside, in no cluster.
 
-No edge leaves a component, so a plain objective spends its clusters on tiny components. Here a component gets one of
-the k clusters only if that is worth more than one more cluster elsewhere. Worth is a gain of likelihood: two rates
+No edge leaves a component, so an additive objective spends its clusters on tiny components. Here a component gets one
+of the k clusters only if that is worth more than one more cluster elsewhere. Worth is a gain of likelihood: two rates
 explain the edges inside two sets of nodes better than one rate for both. In a small graph it is measured: fine clusters
 are reduced to k by the cheapest steps, each of which unites two linked clusters or puts a component aside. In a large
 graph it is estimated from volumes alone.
@@ -18,8 +18,8 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from graphclust.compiled.graphs.levels import Goal
-from graphclust.compiled.graphs.objective import PLAIN, Objective
+from graphclust.compiled.graphs.levels import Task
+from graphclust.compiled.graphs.objective import ADDITIVE, Objective
 from graphclust.engine.contraction import contract
 from graphclust.engine.levels import run_on
 from graphclust.engine.v_cycle import v_cycle
@@ -196,16 +196,16 @@ def fine_clusters(graph: Graph, k: int) -> Clusters:
     """Clusters by modularity at a resolution that makes about FINE * k of them; the same at every call."""
     on = weigh(graph, "modularity")
     run = run_on(on)
-    pull, wanted = on.units.chance, min(FINE * k, graph.n_nodes)
+    penalty, wanted = on.totals.chance, min(FINE * k, graph.n_nodes)
     for _ in range(MOST_TRIALS):
-        goal = Goal(Objective(PLAIN, pull, graph.total_volume / graph.n_nodes), 0)
-        found = v_cycle(run.finest, None, goal, pull, run)
+        task = Task(Objective(ADDITIVE, penalty, graph.total_volume / graph.n_nodes), 0)
+        found = v_cycle(run.finest, None, task, penalty, run)
         rows = contract(run.finest, found, run).coarse.rows
         n_links = np.diff(rows.indptr)
         n = max(1, int(np.count_nonzero(n_links)))
         if n >= wanted:
             break
-        pull *= max(2.0, wanted / n)
+        penalty *= max(2.0, wanted / n)
     a = np.repeat(np.arange(len(n_links)), n_links)
     once = a < rows.indices
     first = np.unique(found.labels, return_index=True)[1]

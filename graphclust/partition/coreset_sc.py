@@ -18,7 +18,7 @@ from graphclust.graph.layers import LayeredGraph
 from graphclust.graph.node_order import in_order, in_rows, listing_order, node_order
 from graphclust.io.kinds import GraphsLike, as_layered
 from graphclust.literals import Components, Effort, Kind, Method, Objective
-from graphclust.objective.objective import Aim, weigh
+from graphclust.objective.objective import ObjectiveChoice, weigh
 from graphclust.partition.clusters_of_layers import clusters_of_layers
 from graphclust.partition.components import nodes_to_partition
 from graphclust.partition.memory_estimate import check_memory
@@ -86,8 +86,8 @@ def coreset_sc(
         unite two of k + 1 clusters, but not two of k: what agrees best with the groups that people recognize.
         "normalized_cut" for the smallest normalized cut, which on many real graphs takes off small groups that hang on
         by few edges; the objective of "paper" and of spectral clustering.
-        "ratio_cut" and "constant_potts" are their twins that count nodes where those count degrees, and "erdos_renyi"
-        is the latter at a multiple of the mean weight between two nodes.
+        "ratio_cut" and "constant_potts" are their counterparts that count nodes where those count degrees, and
+        "erdos_renyi" is the latter at a multiple of the mean weight between two nodes.
     resolution : "auto" (default) matches k, or a number > 0: of modularity 1 is the usual one, of the constant Potts
         model a density: the mean weight between two nodes is above it inside clusters, and below it between them.
         Higher ones favor smaller clusters.
@@ -148,7 +148,7 @@ def coreset_sc(
         asked["node_weight"] = counted
     if k is not None:
         return _cluster(graph, k, options, size, graph.remarks, asked, memory_limit, (rng, seed), progress)
-    k, *remarks = choose_k(graph, options.aim.name, options.components, progress)
+    k, *remarks = choose_k(graph, options.choice.name, options.components, progress)
     if size is not None and k != (k := k_within(size, k, min_size, max_size)):
         remarks.append(f"the bounds do not allow that many clusters, the nearest number that they do is {k}")
     return _cluster(
@@ -187,16 +187,16 @@ def _cluster(
     def best_so_far(labels: np.ndarray) -> Clustering:
         return clustering_of(
             graph, k, in_rows(labels.astype(np.int64), order), (*remarks, INTERRUPTED), progress,
-            objective=options.aim.name, resolution=_stated_resolution(graph, options.aim),
+            objective=options.choice.name, resolution=_stated_resolution(graph, options.choice),
             parameters=options.record | asked, seed=seed,
         )  # fmt: skip
 
     with progress.interruptible(best_so_far):
         sizes = None if size is None else size[order]
-        outcome, plan, options = run_method(ordered, searched, k, options, sizes, is_settled, rng, progress)
+        outcome, schedule, options = run_method(ordered, searched, k, options, sizes, is_settled, rng, progress)
     remarks = (*remarks, *outcome.remarks)
-    if is_suggested and plan is not None:
-        remarks = tuple(remark for remark in remarks if remark not in remarks_on(plan))
+    if is_suggested and schedule is not None:
+        remarks = tuple(remark for remark in remarks if remark not in remarks_on(schedule))
     return clustering_of(
         graph,
         k,
@@ -205,8 +205,8 @@ def _cluster(
         progress,
         _coreset_in_rows(outcome, order),
         listing_order(graph),
-        objective=options.aim.name,
-        resolution=None if plan is None else plan.resolution,
+        objective=options.choice.name,
+        resolution=None if schedule is None else schedule.resolution,
         undecided=None if outcome.undecided is None else in_rows(outcome.undecided, order),
         entries_read=outcome.entries_read or progress.entries_read,
         decided=outcome.decided,
@@ -217,13 +217,13 @@ def _cluster(
     )
 
 
-def _stated_resolution(graph: Graph, aim: Aim) -> float | None:
+def _stated_resolution(graph: Graph, choice: ObjectiveChoice) -> float | None:
     """The resolution of interrupted labels: the one given, or the usual one; None if the objective has none."""
-    if aim.is_ratio:
+    if choice.is_ratio:
         return None
-    if isinstance(aim.resolution, float):
-        return aim.resolution
-    return aim.definition.unit_of_resolution(weigh(graph, aim.name).units)
+    if isinstance(choice.resolution, float):
+        return choice.resolution
+    return choice.spec.unit_of_resolution(weigh(graph, choice.name).totals)
 
 
 def _coreset_in_rows(outcome: Outcome, order: np.ndarray) -> CoresetClustering | None:

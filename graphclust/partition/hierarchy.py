@@ -15,7 +15,7 @@ from graphclust.engine.well_connected import Connectivity, as_bar, connectivity_
 from graphclust.errors import ParameterError
 from graphclust.graph.container import GraphLike
 from graphclust.literals import Effort, PlainObjective
-from graphclust.objective.objective import PLAIN_OBJECTIVES, as_resolution
+from graphclust.objective.objective import ADDITIVE_OBJECTIVES, as_resolution
 from graphclust.partition.communities import ALONE
 from graphclust.partition.memory_estimate import check_memory
 from graphclust.partition.options import graph_settings, plain_number
@@ -86,7 +86,10 @@ def hierarchy(
     >>> [len(parents) for parents in found.parents]
     [4, 8]
     """
-    objective, effort = as_choice(objective, "objective", PLAIN_OBJECTIVES), as_choice(effort, "effort", tuple(EFFORTS))
+    objective, effort = (
+        as_choice(objective, "objective", ADDITIVE_OBJECTIVES),
+        as_choice(effort, "effort", tuple(EFFORTS)),
+    )
     given = {"max_size": max_size, "min_size": min_size, "resolution": resolution, "levels": levels}
     asked = {name: plain_number(value) for name, value in given.items()}
     for name in ("max_size", "min_size"):

@@ -19,13 +19,13 @@ from graphclust.engine.connectivity import connect
 from graphclust.engine.engine import EFFORTS, TO_THE_END, improve, partition_into
 from graphclust.engine.levels import run_on, with_sums
 from graphclust.engine.likelihood import is_likelier_labeling
-from graphclust.engine.resolution import Plan, remarks_on
+from graphclust.engine.resolution import Schedule, remarks_on
 from graphclust.engine.within_bounds import partition_within, remark_on_parts
 from graphclust.graph.container import Graph
 from graphclust.graph.executor import Engine, InProcess
 from graphclust.literals import Effort
 from graphclust.objective.kernel import NormalizedCutKernel
-from graphclust.objective.objective import Aim, weigh
+from graphclust.objective.objective import ObjectiveChoice, weigh
 from graphclust.partition.components import labels_of_all_nodes, mask_nodes
 from graphclust.partition.options import Options
 from graphclust.progress import Progress
@@ -37,10 +37,10 @@ from graphclust.two_step.whole_graph import Sampling
 
 
 class Made(NamedTuple):
-    """The labels that a method made, its plan, None for "paper", and the options as they were used."""
+    """The labels that a method made, its schedule, None for "paper", and the options as they were used."""
 
     outcome: Outcome
-    plan: Plan | None
+    schedule: Schedule | None
     options: Options
 
 
@@ -54,14 +54,16 @@ def run_method(
     where clusters have bounds. is_settled : whether the caller chose the method; if not, and a coreset is in doubt, the
     multilevel method is tried as well.
     """
-    aim, effort, coreset = options.aim, options.effort, options.coreset
+    choice, effort, coreset = options.choice, options.effort, options.coreset
     if options.method == "paper":
         outcome, coreset = by_paper(graph, k, coreset, rng, progress)
         return Made(outcome, None, replace(options, coreset=coreset))
     if options.method == "two-step" and coreset.sampling == "parallel":
         engine = InProcess(GraphSource(mask_nodes(graph, searched)), coarse_blocks(graph.indptr))
-        plan, outcome, coreset = by_blocks(engine, graph.n_entries, k, aim, options.components, coreset, rng, progress)
-        return Made(outcome, plan, replace(options, coreset=coreset))
+        schedule, outcome, coreset = by_blocks(
+            engine, graph.n_entries, k, choice, options.components, coreset, rng, progress
+        )
+        return Made(outcome, schedule, replace(options, coreset=coreset))
     n_searched = int(np.count_nonzero(searched))
     k = min(k, n_searched)
     with progress.within(lambda labels: labels_of_all_nodes(searched, labels)):
@@ -70,29 +72,29 @@ def run_method(
             bounds = as_bounds_of_k(size[searched], k, options.min_size, options.max_size, None, n_aside)
             if bounds.least > 0.0 and options.components != "all":
                 refuse_small_components(part, size[searched], options.min_size)
-            plan, outcome = within_bounds(part, k, aim, effort, bounds, rng, progress)
+            schedule, outcome = within_bounds(part, k, choice, effort, bounds, rng, progress)
         elif options.method == "multilevel":
-            plan, outcome = by_engine(part_of(graph, searched), k, aim, effort, rng, progress)
+            schedule, outcome = by_engine(part_of(graph, searched), k, choice, effort, rng, progress)
         else:
             coreset = replace(coreset, size=coreset.draws or default_size(n_searched, graph.n_entries, k))
             options = replace(options, coreset=coreset)
             size_drawn = max(k, min(coreset.draws or 0, n_searched))
             sampling = Sampling(size_drawn, coreset.oversampling, coreset.sampling)
             whole = InMemory(graph, searched, k, rng, progress)
-            plan, outcome = partition_by_coreset(whole, aim, sampling, is_final=is_settled)
+            schedule, outcome = partition_by_coreset(whole, choice, sampling, is_final=is_settled)
             if effort == "high":
-                outcome = refine_on_nodes(part_of(graph, searched), searched, aim, plan, outcome, rng, progress)
+                outcome = refine_on_nodes(part_of(graph, searched), searched, choice, schedule, outcome, rng, progress)
             if outcome.doubtful and is_settled:
                 outcome = replace(outcome, remarks=(IN_DOUBT, *outcome.remarks))
             elif outcome.doubtful and not progress.out_of_time():
                 part = part_of(graph, searched)
-                other_plan, other = by_engine(part, k, aim, effort, rng, progress)
+                other_plan, other = by_engine(part, k, choice, effort, rng, progress)
                 labels, than = other.labels.astype(np.int32), outcome.labels[searched].astype(np.int32)
-                if is_likelier_labeling(part, aim.definition.twin, labels, than):
-                    options, plan = replace(options, method="multilevel"), other_plan
+                if is_likelier_labeling(part, choice.spec.additive, labels, than):
+                    options, schedule = replace(options, method="multilevel"), other_plan
                     said = "a coreset could not show the clusters of this graph; its coarser graphs did"
                     outcome = replace(other, remarks=(said, *other.remarks))
-    return Made(replace(outcome, labels=labels_of_all_nodes(searched, outcome.labels)), plan, options)
+    return Made(replace(outcome, labels=labels_of_all_nodes(searched, outcome.labels)), schedule, options)
 
 
 def part_of(graph: Graph, searched: np.ndarray) -> Graph:
@@ -118,53 +120,59 @@ def by_paper(
 
 
 def by_blocks(
-    engine: Engine, n_entries: int, k: int, aim: Aim, components: str, coreset: Coreset, rng: np.random.Generator,
-    progress: Progress, collect: Collect = bring_labels,
-) -> tuple[Plan, Outcome, Coreset]:  # fmt: skip
+    engine: Engine, n_entries: int, k: int, choice: ObjectiveChoice, components: str, coreset: Coreset, rng:
+    np.random.Generator, progress: Progress, collect: Collect = bring_labels,
+) -> tuple[Schedule, Outcome, Coreset]:  # fmt: skip
     """The two-step method in steps over blocks, wherever an engine runs them; and the coreset with its size."""
     whole = InBlocks(engine, n_entries, k, components, int(rng.integers(2**63)), progress, collect)
     size = coreset.draws or default_size(whole.n_points, n_entries, whole.k)
     sampling = Sampling(max(whole.k, size), coreset.oversampling, coreset.sampling)
-    plan, outcome = partition_by_coreset(whole, aim, sampling)
+    schedule, outcome = partition_by_coreset(whole, choice, sampling)
     outcome = outcome.with_remark(IN_DOUBT) if outcome.doubtful else outcome
-    return plan, outcome, replace(coreset, size=size)
+    return schedule, outcome, replace(coreset, size=size)
 
 
 def by_engine(
-    part: Graph, k: int, aim: Aim, effort: Effort, rng: np.random.Generator, progress: Progress
-) -> tuple[Plan, Outcome]:
+    part: Graph, k: int, choice: ObjectiveChoice, effort: Effort, rng: np.random.Generator, progress: Progress
+) -> tuple[Schedule, Outcome]:
     """The multilevel method."""
-    run = run_on(weigh(part, aim.name), rng, progress)
+    run = run_on(weigh(part, choice.name), rng, progress)
     progress.watch(part)
     with progress.stage("partition"):
         chosen = EFFORTS[effort] if progress.time_budget is None else TO_THE_END
-        found, plan = partition_into(run.finest, k, aim, chosen, run)
-    return plan, _outcome(part, found, remarks_on(plan))
+        found, schedule = partition_into(run.finest, k, choice, chosen, run)
+    return schedule, _outcome(part, found, remarks_on(schedule))
 
 
 def within_bounds(
-    part: Graph, k: int, aim: Aim, effort: Effort, bounds: Bounds, rng: np.random.Generator, progress: Progress
-) -> tuple[Plan, Outcome]:
+    part: Graph,
+    k: int,
+    choice: ObjectiveChoice,
+    effort: Effort,
+    bounds: Bounds,
+    rng: np.random.Generator,
+    progress: Progress,
+) -> tuple[Schedule, Outcome]:
     """The multilevel method, whose clusters keep bounds."""
-    run = run_on(weigh(part, aim.name), rng, progress, bounds.size)
+    run = run_on(weigh(part, choice.name), rng, progress, bounds.size)
     progress.watch(part)
     with progress.stage("partition"):
         chosen = EFFORTS[effort] if progress.time_budget is None else EFFORTS["normal"]._replace(descent=np.inf)
-        found, plan = partition_within(run.finest, k, aim, bounds, chosen, run)
+        found, schedule = partition_within(run.finest, k, choice, bounds, chosen, run)
         made = _outcome(part, found, ())
-        return plan, replace(made, remarks=(*remark_on_parts(found, run), *made.remarks), sums=None)
+        return schedule, replace(made, remarks=(*remark_on_parts(found, run), *made.remarks), sums=None)
 
 
 def refine_on_nodes(
-    part: Graph, searched: np.ndarray, aim: Aim, plan: Plan, outcome: Outcome, rng: np.random.Generator,
-    progress: Progress,
+    part: Graph, searched: np.ndarray, choice: ObjectiveChoice, schedule: Schedule, outcome: Outcome, rng:
+    np.random.Generator, progress: Progress,
 ) -> Outcome:  # fmt: skip
     """The partition of the two-step method after V-cycles on the whole graph."""
-    run = run_on(weigh(part, aim.name), rng, progress)
+    run = run_on(weigh(part, choice.name), rng, progress)
     progress.watch(part)
     with progress.stage("refining"):
-        shown = with_sums(run.finest, outcome.labels[searched].astype(np.int32), plan.goal.k, run)
-        found = connect(run.finest, improve(run.finest, shown, plan, run), plan.goal, run)
+        shown = with_sums(run.finest, outcome.labels[searched].astype(np.int32), schedule.task.k, run)
+        found = connect(run.finest, improve(run.finest, shown, schedule, run), schedule.task, run)
     labels = labels_of_all_nodes(searched, found.labels.astype(np.int64))
     assert outcome.coreset is not None
     return replace(

@@ -13,7 +13,7 @@ from graphclust.checks import as_choice, as_number, check_type
 from graphclust.coreset.options import Coreset
 from graphclust.errors import ParameterError
 from graphclust.literals import Components, Effort, Method, Objective
-from graphclust.objective.objective import OBJECTIVES, Aim, as_aim
+from graphclust.objective.objective import OBJECTIVES, ObjectiveChoice, as_objective_choice
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 METHODS = ("auto", "multilevel", "two-step", "paper")
@@ -50,7 +50,7 @@ class Options:
     """
 
     method: Method
-    aim: Aim
+    choice: ObjectiveChoice
     effort: Effort
     components: Components
     coreset: Coreset
@@ -65,9 +65,9 @@ class Options:
     @property
     def record(self) -> dict[str, Any]:
         """What the method used, as JSON can hold it."""
-        used: dict[str, Any] = {"method": self.method, "objective": self.aim.name}
+        used: dict[str, Any] = {"method": self.method, "objective": self.choice.name}
         if self.method != "paper":
-            used |= {"resolution": self.aim.resolution, "effort": self.effort, "components": self.components}
+            used |= {"resolution": self.choice.resolution, "effort": self.effort, "components": self.components}
         if self.method != "multilevel":
             fields = asdict(self.coreset)
             used["coreset"] = fields if self.method == "paper" else {name: fields[name] for name in DRAWING}
@@ -106,7 +106,7 @@ def as_options(
         as_choice(components, "components", COMPONENTS)
     if coreset is not None:
         check_type(coreset, Coreset, "coreset", "Coreset(size=0.05) makes one")
-    aim = as_aim(objective or "modularity", resolution)
+    choice = as_objective_choice(objective or "modularity", resolution)
     for name, bound in (("min_size", min_size), ("max_size", max_size)):
         if bound is not None:
             as_number(bound, name, above=0.0)
@@ -128,12 +128,12 @@ def as_options(
                 f"objective={objective!r} is not what method 'paper' is made for, expected {PUBLISHED_OBJECTIVE!r} or "
                 "another method"
             )
-        aim = as_aim(PUBLISHED_OBJECTIVE, None)
+        choice = as_objective_choice(PUBLISHED_OBJECTIVE, None)
     elif published:
         name, value = next(iter(published.items()))
         raise _not_an_option(f"{name}={value!r}", method, ("paper",))
     return Options(
-        method, aim, effort or "normal", components or "large", coreset or Coreset(), plain_number(min_size),
+        method, choice, effort or "normal", components or "large", coreset or Coreset(), plain_number(min_size),
         plain_number(max_size),
     )  # fmt: skip
 

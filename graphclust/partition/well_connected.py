@@ -8,7 +8,7 @@ import numpy as np
 
 from graphclust.checks import Seed, as_choice, as_number, as_seeded
 from graphclust.engine.levels import run_on
-from graphclust.engine.resolution import goal_at
+from graphclust.engine.resolution import task_at
 from graphclust.engine.well_connected import (
     Connectivity,
     as_bar,
@@ -19,7 +19,7 @@ from graphclust.graph.container import GraphLike
 from graphclust.graph.node_order import in_order, listing_order, node_order
 from graphclust.literals import Leftover, PlainObjective
 from graphclust.objective.labels import LabelsLike, labels_on
-from graphclust.objective.objective import PLAIN_OBJECTIVES, weigh
+from graphclust.objective.objective import ADDITIVE_OBJECTIVES, weigh
 from graphclust.partition.options import graph_settings, plain_number
 from graphclust.progress import ProgressLike, as_progress
 from graphclust.results.clustering import Clustering
@@ -81,10 +81,10 @@ def well_connected(
     as_bar(connectivity, 2)
     least = 0.0 if min_size is None else as_number(min_size, "min_size", above=0.0)
     leftover = as_choice(leftover, "leftover", LEFTOVER)
-    if objective is None and isinstance(labels, Clustering) and labels.objective in PLAIN_OBJECTIVES:
+    if objective is None and isinstance(labels, Clustering) and labels.objective in ADDITIVE_OBJECTIVES:
         made_for, resolution = labels.objective, labels.resolution if resolution is None else resolution
     else:
-        made_for = as_choice("modularity" if objective is None else objective, "objective", PLAIN_OBJECTIVES)
+        made_for = as_choice("modularity" if objective is None else objective, "objective", ADDITIVE_OBJECTIVES)
     resolution = as_number(1.0 if resolution is None else resolution, "resolution", above=0.0)
     (rng, seed), progress = as_seeded(rng), as_progress(progress, None)
     graph = graph_to_cluster(G, 1, weight, symmetrize, progress)
@@ -93,9 +93,9 @@ def well_connected(
     ordered = in_order(graph, order)
     on = weigh(ordered, made_for)
     with progress.stage("well-connected"):
-        run, goal = run_on(on, rng, progress), goal_at(on, resolution, made_for) if recluster else None
+        run, task = run_on(on, rng, progress), task_at(on, resolution, made_for) if recluster else None
         found, remark = leave_well_connected(
-            ordered, given, connectivity, goal, np.ones(len(given)), least, run, cut_weight,
+            ordered, given, connectivity, task, np.ones(len(given)), least, run, cut_weight,
             may_be_none=leftover == "alone",
         )  # fmt: skip
     if leftover == "alone":

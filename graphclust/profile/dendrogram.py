@@ -12,14 +12,14 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from graphclust.compiled.graphs.levels import Goal, Level, Partition
+from graphclust.compiled.graphs.levels import Level, Partition, Task
 from graphclust.compiled.graphs.objective import CHANCE, RATIO, Objective
 from graphclust.engine.agglomeration import agglomerate
 from graphclust.engine.contraction import contract
 from graphclust.engine.levels import Run, with_sums
 from graphclust.engine.local_moving import refine
 from graphclust.engine.resolution import FLOOR, objective_of
-from graphclust.objective.objective import Aim, chance_objective
+from graphclust.objective.objective import ObjectiveChoice, chance_objective
 
 EVERY = (
     50  # clusters, up to which regions move after each union, since these partitions decide which k is suggested ...
@@ -83,13 +83,13 @@ class Nodes(NamedTuple):
 class Clusters:
     """The sums of the remaining clusters, from which the figures of a partition follow."""
 
-    def __init__(self, aim: Aim, found: Partition, nodes: Nodes, run: Run):
+    def __init__(self, choice: ObjectiveChoice, found: Partition, nodes: Nodes, run: Run):
         k = len(found.sums.size)
-        self.total_volume, self.aside = run.units.volume, nodes.aside
+        self.total_volume, self.aside = run.totals.volume, nodes.aside
         self.inside, self.mass = found.sums.inside.copy(), found.sums.mass.copy()
         self.volume = np.bincount(found.labels, weights=nodes.volume, minlength=k)
         self.sizes = np.bincount(found.labels, weights=nodes.n_nodes, minlength=k).astype(np.int64)
-        self.counts_loops_off = aim.definition.less_degree  # inside is then minus the cut
+        self.counts_loops_off = choice.spec.less_degree  # inside is then minus the cut
         self.left = np.ones(k, bool)
 
     def link(self, objective: Objective, gain: float, a: int, b: int) -> float:
@@ -101,7 +101,7 @@ class Clusters:
         if objective.kind == RATIO:
             apart = self.inside[a] / self.mass[a] + self.inside[b] / self.mass[b]
             return float((gain + apart) * (self.mass[a] + self.mass[b]) - self.inside[a] - self.inside[b]) / 2.0
-        return float(gain / 2.0 + objective.pull * self.mass[a] * self.mass[b])
+        return float(gain / 2.0 + objective.penalty * self.mass[a] * self.mass[b])
 
     def unite(self, a: int, b: int, link: float) -> None:
         """Cluster a becomes a part of b."""
@@ -131,7 +131,7 @@ class Clusters:
         )
 
 
-def descend(level: Level, found: Partition, aim: Aim, nodes: Nodes, run: Run) -> Descent:
+def descend(level: Level, found: Partition, choice: ObjectiveChoice, nodes: Nodes, run: Run) -> Descent:
     """All partitions from the one given down to one cluster.
 
     level : of the regions; nodes : of each.
@@ -140,7 +140,7 @@ def descend(level: Level, found: Partition, aim: Aim, nodes: Nodes, run: Run) ->
     descent = Descent({}, np.zeros((top, 2), np.int64), np.zeros(top), {})
     names, k, excess, united = np.arange(top), top, np.inf, None
     while True:
-        clusters = Clusters(aim, found, nodes, run)
+        clusters = Clusters(choice, found, nodes, run)
         descent.stops[k] = names[found.labels].astype(np.int32)
         descent.figures[k] = clusters.figures(united)
         progress.step(top - k, top)
@@ -149,16 +149,16 @@ def descend(level: Level, found: Partition, aim: Aim, nodes: Nodes, run: Run) ->
         stop = k - 1 if k <= EVERY + 1 else max(EVERY, k - max(1, int(k * STRIDE)))
         if progress.out_of_time():
             stop = 1  # all unions at once
-        order = order_of_unions(aim, stop, excess, run)
+        order = order_of_unions(choice, stop, excess, run)
         beyond = max(stop - 1, 1)  # one further union shows down to which resolution `stop` clusters are natural
         gains, pairs = np.full(k, -np.inf), np.zeros((k, 2), np.int32)
-        agglomerate(contract(level, found, run).coarse, Goal(order, beyond), run, gains, pairs)
+        agglomerate(contract(level, found, run).coarse, Task(order, beyond), run, gains, pairs)
         group = np.arange(k)
         excess_beyond = 0.0
         for t in range(k - 1, beyond - 1, -1):
             a, b = pairs[t].tolist()
             link = clusters.link(order, float(gains[t]), a, b)
-            excess_beyond = link / float(clusters.mass[a] * clusters.mass[b]) / run.units.chance
+            excess_beyond = link / float(clusters.mass[a] * clusters.mass[b]) / run.totals.chance
             if t < stop:
                 break
             excess = descent.excess[t] = excess_beyond
@@ -173,16 +173,16 @@ def descend(level: Level, found: Partition, aim: Aim, nodes: Nodes, run: Run) ->
         found = with_sums(level, renumbered[group[found.labels]], k, run)
         middle = float(np.sqrt(max(excess, 0.0) * max(excess_beyond, 0.0)))
         if k > 1:
-            goal = Goal(objective_of(aim, k, middle, run.units)[0], k)
-            found = refine(level, found, goal, run)
+            task = Task(objective_of(choice, k, middle, run.totals)[0], k)
+            found = refine(level, found, task, run)
 
 
-def order_of_unions(aim: Aim, k: int, excess: float, run: Run) -> Objective:
+def order_of_unions(choice: ObjectiveChoice, k: int, excess: float, run: Run) -> Objective:
     """The objective that chooses the next unions, `excess` being that of the last one.
 
     Below the floor of resolutions, the union of least loss at the floor is chosen: else small groups that hang on by
     few edges would remain as clusters.
     """
-    if aim.is_ratio or isinstance(aim.resolution, float) or excess <= FLOOR:
-        return objective_of(aim, k, FLOOR, run.units)[0]
-    return chance_objective(run.units)
+    if choice.is_ratio or isinstance(choice.resolution, float) or excess <= FLOOR:
+        return objective_of(choice, k, FLOOR, run.totals)[0]
+    return chance_objective(run.totals)

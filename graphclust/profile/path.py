@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from graphclust import __version__
 from graphclust.checks import as_whole_number
-from graphclust.compiled.graphs.levels import Goal, Partition
+from graphclust.compiled.graphs.levels import Partition, Task
 from graphclust.compiled.graphs.objective import ClusterSums
 from graphclust.engine.agglomeration import agglomerate
 from graphclust.engine.bounds import as_bounds_of_k
@@ -24,7 +24,7 @@ from graphclust.engine.local_moving import refine
 from graphclust.engine.resolution import (
     FLOOR,
     REGIONS_PER_CLUSTER,
-    Plan,
+    Schedule,
     dendrogram_of,
     middle_of,
     objective_of,
@@ -36,7 +36,7 @@ from graphclust.engine.within_bounds import bring_within
 from graphclust.graph.container import Graph
 from graphclust.graph.node_order import listing_order
 from graphclust.html_table import html_table
-from graphclust.objective.objective import OBJECTIVES, Aim, weigh
+from graphclust.objective.objective import OBJECTIVES, ObjectiveChoice, weigh
 from graphclust.profile.dendrogram import Descent, Nodes, descend
 from graphclust.profile.resolution_profile import best_ranges
 from graphclust.profile.select_k import Suggestion, suggestion_of
@@ -84,7 +84,7 @@ class ClusterPath:
     seed : that gives the path again, as `rng`, as that of a `Clustering`. options : the other arguments.
     ordered, order : the graph in the order of its nodes that it was worked on in, and the row of each of these.
     sizes, bounds : of the nodes that are searched, None without bounds; and the bounds by their names.
-    aim, kept, descent, ranges, key : for the suggestion; see `dendrogram.py` and `resolution_profile.py`. kept : the
+    choice, kept, descent, ranges, key : for the suggestion; see `dendrogram.py` and `resolution_profile.py`. kept : the
         nodes that are searched, rows of `ordered`.
     cut_short : whether a time budget ran out on the way.
     """
@@ -93,7 +93,7 @@ class ClusterPath:
         self,
         graph: Graph,
         ks: Sequence[int],
-        aim: Aim,
+        choice: ObjectiveChoice,
         kept: npt.NDArray[np.int64],
         run: Run,
         steps: list[Contraction],
@@ -101,10 +101,10 @@ class ClusterPath:
         remarks: tuple[str, ...],
         key: int,
     ):
-        self.graph, self.ks, self.objective = graph, tuple(ks), aim.name
+        self.graph, self.ks, self.objective = graph, tuple(ks), choice.name
         self.ordered, self.order = graph, np.arange(graph.n_nodes)
         self.seconds, self._k_set = run.progress.seconds, frozenset(ks)
-        self.aim, self.kept, self.descent, self.key = aim, kept, descent, key
+        self.choice, self.kept, self.descent, self.key = choice, kept, descent, key
         self.seed: int | str | None = None
         self.options: dict[str, Any] = {}
         self.sizes: npt.NDArray[np.float64] | None = None
@@ -124,7 +124,7 @@ class ClusterPath:
         graph: Graph,
         kept: npt.NDArray[np.int64],
         ks: list[int],
-        aim: Aim,
+        choice: ObjectiveChoice,
         remarks: tuple[str, ...],
         key: int,
         progress: Progress,
@@ -133,24 +133,24 @@ class ClusterPath:
         part = graph if len(kept) == graph.n_nodes else graph.subgraph(kept)
         aside = graph.total_volume - part.total_volume
         most = ks[-1]
-        run = run_on(weigh(part, aim.name), np.random.default_rng(key), progress)
+        run = run_on(weigh(part, choice.name), np.random.default_rng(key), progress)
         top = min(part.n_nodes, max(ceil(AHEAD * most), most + AHEAD_AT_LEAST))
         with progress.stage("regions"):
             steps = contract_to_regions(run.finest, max(top, min(FEWEST, part.n_nodes)), run)
             core = steps[-1].coarse if steps else run.finest
         with progress.stage("descent"):
-            goal = Goal(objective_of(aim, top, dendrogram_of(core, run, top).resolution(top), run.units)[0], top)
-            found = refine(core, agglomerate(core, goal, run), goal, run)
+            task = Task(objective_of(choice, top, dendrogram_of(core, run, top).resolution(top), run.totals)[0], top)
+            found = refine(core, agglomerate(core, task, run), task, run)
             region = np.arange(len(core.terms.mass), dtype=np.int32)
             for step in reversed(steps):
                 region = region[step.regions.labels]
             n_nodes = np.bincount(region, minlength=len(core.terms.mass))
             volume = np.bincount(region, weights=part.degrees, minlength=len(core.terms.mass))
             nodes = Nodes(volume.astype(np.float64), n_nodes, aside)
-            descent = descend(core, found, aim, nodes, run)
+            descent = descend(core, found, choice, nodes, run)
         if progress.remark:
             remarks = (*remarks, f"of the path: {progress.remark}")
-        return cls(graph, ks, aim, kept, run, steps, descent, remarks, key)
+        return cls(graph, ks, choice, kept, run, steps, descent, remarks, key)
 
     @property
     def origin(self) -> dict[str, Any]:
@@ -224,16 +224,16 @@ class ClusterPath:
         V is twice the weight of the edges, n the number of nodes. The mean weight of two different nodes, by which
         leidenalg's RBERVertexPartition counts, is V / (n (n - 1)).
         """
-        return OBJECTIVES[self.aim.definition.twin].unit_of_resolution(self._run.units)
+        return OBJECTIVES[self.choice.spec.additive].unit_of_resolution(self._run.totals)
 
     def resolution(self, k: int) -> float | None:
         """The resolution that `path[k]` is made for; None for the cuts. Raises what `path[k]` raises."""
         k = self._on_path(k)
-        if self.aim.is_ratio:
+        if self.choice.is_ratio:
             return None
-        if isinstance(self.aim.resolution, float):
-            return self.aim.resolution
-        return max(middle_of(*self.ranges[k]), FLOOR) * self.aim.definition.unit_of_resolution(self._run.units)
+        if isinstance(self.choice.resolution, float):
+            return self.choice.resolution
+        return max(middle_of(*self.ranges[k]), FLOOR) * self.choice.spec.unit_of_resolution(self._run.totals)
 
     def table(self) -> list[PathRow]:
         """A row for each k, increasing; `pandas.DataFrame(path.table())` is a table.
@@ -329,8 +329,8 @@ class ClusterPath:
         figures, resolution = self.descent.figures[k], self.resolution(k)
         if resolution is None:
             return figures.score
-        value = figures.inside - resolution / self.aim.definition.unit_of_resolution(self._run.units) * figures.squares
-        return value if self.aim.definition.is_relative else value * self._run.units.volume
+        value = figures.inside - resolution / self.choice.spec.unit_of_resolution(self._run.totals) * figures.squares
+        return value if self.choice.spec.is_relative else value * self._run.totals.volume
 
     def labels_before_moves(self, k: int) -> npt.NDArray[np.int64]:
         """The partition of the regions into k as labels of the nodes, int64, -1 for nodes that were left out."""
@@ -341,8 +341,8 @@ class ClusterPath:
 
         It is the parent of `path[k]`, and nearly the same, for a tenth of the time on a graph of some thousand nodes.
         """
-        plan = self._plan(k, self.resolution(k))
-        return improve(self._run.finest, self._uncoarsen(k, plan, self._run), plan, self._run).labels
+        schedule = self._plan(k, self.resolution(k))
+        return improve(self._run.finest, self._uncoarsen(k, schedule, self._run), schedule, self._run).labels
 
     def _in_rows(self, labels: npt.NDArray[np.int32]) -> npt.NDArray[np.int64]:
         """Labels of the nodes that are searched as those of all nodes, in the order of the caller's graph."""
@@ -365,27 +365,27 @@ class ClusterPath:
             labels = labels[step.regions.labels]
         return labels
 
-    def _plan(self, k: int, resolution: float | None) -> Plan:
-        """The plan for k clusters; regions are made where a few times as many are natural, as far as the path goes."""
-        units, most = self._run.units, len(self.descent.unions)
-        at = 0.0 if resolution is None else resolution / self.aim.definition.unit_of_resolution(units)
-        objective, _ = objective_of(self.aim, k, at, units)
+    def _plan(self, k: int, resolution: float | None) -> Schedule:
+        """The schedule for k clusters; regions are made where a few times as many are natural, if the path goes on."""
+        totals, most = self._run.totals, len(self.descent.unions)
+        at = 0.0 if resolution is None else resolution / self.choice.spec.unit_of_resolution(totals)
+        objective, _ = objective_of(self.choice, k, at, totals)
         sizes = [middle_of(*self.ranges[min(n * k, most)]) for n in REGIONS_PER_CLUSTER]
-        below_natural = self.aim.resolution == "auto" and self.ranges[k][1] < FLOOR
-        return Plan(Goal(objective, k), tuple(units.chance * size for size in sizes), resolution, below_natural)
+        below_natural = self.choice.resolution == "auto" and self.ranges[k][1] < FLOOR
+        return Schedule(Task(objective, k), tuple(totals.chance * size for size in sizes), resolution, below_natural)
 
-    def _uncoarsen(self, k: int, plan: Plan, run: Run) -> Partition:
+    def _uncoarsen(self, k: int, schedule: Schedule, run: Run) -> Partition:
         """The partition of the regions into k, carried to the nodes, which move on each level."""
         level = self._steps[-1].coarse if self._steps else run.finest
         found = with_sums(level, self.descent.labels(k), k, run)
         for step in reversed(self._steps):
-            found = uncoarsen(step, found, plan.goal, run)
-        return found if self._steps else refine(level, found, plan.goal, run)
+            found = uncoarsen(step, found, schedule.task, run)
+        return found if self._steps else refine(level, found, schedule.task, run)
 
     def _refine(self, k: int, progress: Progress) -> tuple[Clustering, npt.NDArray[np.int64]]:
         """The partition of the regions, carried to the nodes and improved there; and the new number of each label."""
         resolution = self.resolution(k)
-        given = {"method": "path", "objective": self.objective, "resolution": self.aim.resolution, **self.options}
+        given = {"method": "path", "objective": self.objective, "resolution": self.choice.resolution, **self.options}
         given["ks"] = self.origin["k"]
 
         def finish(
@@ -404,15 +404,15 @@ class ClusterPath:
                 progress.offer(lambda: before)
             run = replace(self._run, rng=np.random.default_rng([self.key, k]), progress=progress)
             said: list[str] = []
-            plan = self._plan(k, resolution)
-            at_hand = self._uncoarsen(k, plan, run)
-            found = partition_from(run.finest, at_hand, plan, self.aim, EFFORTS["normal"], run)
+            schedule = self._plan(k, resolution)
+            at_hand = self._uncoarsen(k, schedule, run)
+            found = partition_from(run.finest, at_hand, schedule, self.choice, EFFORTS["normal"], run)
             if self.sizes is not None:
-                found, said = bring_within(found, plan, as_bounds_of_k(self.sizes, k, **self.bounds), run)
+                found, said = bring_within(found, schedule, as_bounds_of_k(self.sizes, k, **self.bounds), run)
             number = match_numbers(before, found.labels, k)
         sums = ClusterSums(*(values[np.argsort(number)] for values in found.sums))
         estimated = is_estimate(self.part.n_entries, self.part.n_nodes)
-        return finish(number[found.labels], *remarks_on(plan), *said, sums=None if estimated else sums)
+        return finish(number[found.labels], *remarks_on(schedule), *said, sums=None if estimated else sums)
 
 
 def match_numbers(before: npt.NDArray[np.int32], labels: npt.NDArray[np.int32], k: int) -> npt.NDArray[np.int32]:

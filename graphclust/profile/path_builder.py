@@ -15,7 +15,7 @@ from graphclust.graph.container import Graph, GraphLike
 from graphclust.graph.node_order import in_order, node_order
 from graphclust.io.graph_input import as_graph, refuse_without_edges
 from graphclust.literals import Components, Objective
-from graphclust.objective.objective import Aim, as_aim
+from graphclust.objective.objective import ObjectiveChoice, as_objective_choice
 from graphclust.partition.components import nodes_to_partition
 from graphclust.partition.memory_estimate import check_memory
 from graphclust.partition.options import COMPONENTS, graph_settings, plain_number
@@ -83,7 +83,7 @@ def cluster_path(
     >>> path.ks, path[4].sizes
     ((2, 3, 4, 5), array([5, 5, 5, 5]))
     """
-    aim = as_aim(objective, resolution)
+    choice = as_objective_choice(objective, resolution)
     components = as_choice(components, "components", COMPONENTS)
     (rng, seed), progress = as_seeded(rng), as_progress(progress, time_budget)
     asked = None if ks is None else _as_ks(ks)
@@ -124,10 +124,10 @@ def cluster_path(
             asked, is_default = [k for k in asked if first <= k <= last] or [first], False
         for k in asked:
             as_bounds_of_k(size, k, min_size, max_size, max_imbalance, len(linked) - len(kept))
-    path = longest_path(ordered, kept, asked, aim, remarks, int(rng.integers(2**63)), progress, is_default)
+    path = longest_path(ordered, kept, asked, choice, remarks, int(rng.integers(2**63)), progress, is_default)
     path.sizes, path.bounds = size, bounds
     path.graph, path.order, path.seed = graph, order, seed
-    path.options = {"objective": aim.name, "resolution": aim.resolution, "components": components}
+    path.options = {"objective": choice.name, "resolution": choice.resolution, "components": components}
     path.options |= {name: value for name, value in bounds.items() if value is not None}
     if is_bounded and (said := weights_in_words(node_weight, graph)) is not None:
         path.options["node_weight"] = said
@@ -139,7 +139,7 @@ def longest_path(
     graph: Graph,
     kept: npt.NDArray[np.int64],
     ks: list[int],
-    aim: Aim,
+    choice: ObjectiveChoice,
     remarks: tuple[str, ...],
     key: int,
     progress: Progress,
@@ -147,17 +147,17 @@ def longest_path(
 ) -> ClusterPath:
     """The path for increasing ks; if these are the default, a longer one if the graph shows more clusters."""
     if not is_default:
-        return ClusterPath.over(graph, kept, ks, aim, remarks, key, progress)
+        return ClusterPath.over(graph, kept, ks, choice, remarks, key, progress)
     n_components = len(np.unique(graph.components[kept]))
     if (beyond := ceil(BEYOND_COMPONENTS * n_components)) > ks[-1]:
         ks = list(range(1, min(max(beyond, ks[-1]), MOST_COMPONENTS, len(kept)) + 1))
-    path = ClusterPath.over(graph, kept, ks, aim, remarks, key, progress)
+    path = ClusterPath.over(graph, kept, ks, choice, remarks, key, progress)
     most = min(MOST_CLUSTERS, len(kept) // 2)
     if most > ks[-1] and path.descent.figures[ks[-1]].inside >= INSIDE_AT_THE_END and not progress.out_of_time():
         longer = list(range(1, most + 1))
-        found = rank_by_width(ClusterPath.over(graph, kept, longer, aim, (), TRIAL, progress))
+        found = rank_by_width(ClusterPath.over(graph, kept, longer, choice, (), TRIAL, progress))
         if found and found[0][0] > ks[-1] and found[0][1] >= WIDE_BEYOND:
-            return ClusterPath.over(graph, kept, longer, aim, remarks, key, progress)
+            return ClusterPath.over(graph, kept, longer, choice, remarks, key, progress)
     return path
 
 

@@ -164,7 +164,7 @@ def own_path(path: ClusterPath, rng: np.random.Generator, progress: Progress) ->
     key = int(rng.integers(2**63))
     if progress.out_of_time() or (path.key == key and not path.cut_short):
         return path
-    own = path.over(path.ordered, path.kept, list(path.ks), path.aim, (), key, progress)
+    own = path.over(path.ordered, path.kept, list(path.ks), path.choice, (), key, progress)
     own.sizes, own.bounds = path.sizes, path.bounds
     return own
 
@@ -188,7 +188,7 @@ def evidence_elsewhere(path: ClusterPath, evidence: dict[int, float], progress: 
     """
     found: dict[int, float] = {}
     several = [k for k in path.ks if k >= max(2, smallest_k_by_components(path))]
-    by_figures = several if path.aim.definition.by_degree else []
+    by_figures = several if path.choice.spec.by_degree else []
     for k in (max(by_figures, key=lambda k: seems_to_save(path, k), default=None), *several[:1]):
         if max([*evidence.values(), *found.values()], default=0.0) > 0.0 or progress.out_of_time():
             break
@@ -259,7 +259,7 @@ def refine_k(path: ClusterPath, k: int, rng: np.random.Generator, progress: Prog
     if len(same) == 1:
         return k
     below = [other for other in path.ks if other <= CLOSER * k]
-    near = path.over(path.ordered, path.kept, below, path.aim, (), int(rng.integers(2**63)), progress)
+    near = path.over(path.ordered, path.kept, below, path.choice, (), int(rng.integers(2**63)), progress)
     return int(same[(widths_of(path, same) + widths_of(near, same)).argmax()])
 
 
@@ -281,7 +281,7 @@ def stabilities(
         possible = [k for k in path.ks if k <= min(CLOSER * max(labels), len(kept))]
         if not possible:
             continue
-        other = path.over(less, kept, possible, path.aim, (), int(rng.integers(2**63)), progress)
+        other = path.over(less, kept, possible, path.choice, (), int(rng.integers(2**63)), progress)
         for k, own in labels.items():
             found = np.full(len(own), -1, np.int64)
             if k in other:
@@ -345,9 +345,9 @@ def sentences(path: ClusterPath, candidates: tuple[SuggestedK, ...]) -> list[str
         said.append(EVIDENCE)
     if path.ks[-1] < len(path.kept):
         said.append(f"numbers from {path.ks[0]:,} to {path.ks[-1]:,} were looked at")
-    if path.aim.is_ratio:
-        twin = OBJECTIVES[path.aim.definition.twin].words
+    if path.choice.is_ratio:
+        words = OBJECTIVES[path.choice.spec.additive].words
         said.append(
-            f"{path.aim.name} has no resolution; the ranges are those of {twin} over the partitions made for the cut"
+            f"{path.choice.name} has no resolution; the ranges of {words} are those of partitions made for the cut"
         )
     return said

@@ -22,7 +22,7 @@ from graphclust.graph.layers import LayeredGraph
 from graphclust.graph.node_order import node_names
 from graphclust.html_table import html_text
 from graphclust.objective.cuts import cut_and_volume, links_to_others, sum_by_label
-from graphclust.objective.objective import DEFINITIONS
+from graphclust.objective.objective import OBJECTIVE_SPECS
 from graphclust.progress import ProgressLike
 from graphclust.results import report
 from graphclust.results.cluster_table import ClusterRow, table_of
@@ -151,7 +151,7 @@ class Clustering(OfKind):
     def sums(self) -> ClusterSums:
         """What the objective adds up in each cluster: inside, mass and size, each of shape (n_clusters,)."""
         cut, volume = self._cut_and_volume
-        made_of = DEFINITIONS[self.objective]
+        made_of = OBJECTIVE_SPECS[self.objective]
         mass = volume if made_of.by_degree else self.sizes.astype(np.float64)
         return ClusterSums(made_of.inside(cut, volume), mass, self.sizes)
 

@@ -15,10 +15,17 @@ from graphclust.compiled.graphs.objective import RATIO, ClusterSums, Objective
 from graphclust.engine.engine import EFFORTS, partition, partition_into
 from graphclust.engine.levels import run_on
 from graphclust.engine.likelihood import edges_worth, nats_of, nats_saved
-from graphclust.engine.resolution import goal_at
+from graphclust.engine.resolution import task_at
 from graphclust.graph.container import Graph
 from graphclust.objective.gains import gain_of_joining, gain_of_union, loss_of_leaving
-from graphclust.objective.objective import DEFINITIONS, Aim, WeighedGraph, plain_objective, ratio_objective, weigh
+from graphclust.objective.objective import (
+    OBJECTIVE_SPECS,
+    ObjectiveChoice,
+    WeighedGraph,
+    additive_objective,
+    ratio_objective,
+    weigh,
+)
 from graphclust.objective.unlinked import best_unlinked
 from graphclust.partition.components import nodes_to_partition
 from graphclust.profile.edge_subsampling import leave_out_edges
@@ -127,17 +134,17 @@ def _nats_saved(clustering: Clustering) -> float:
     volume, sizes = clustering.volume, clustering.sizes
     linked = volume > 0.0
     sums = ClusterSums((volume - clustering._cut_and_volume[0])[linked], volume[linked], sizes[linked])
-    return nats_of(sums, weigh(graph, "modularity").units, edges_worth(graph))
+    return nats_of(sums, weigh(graph, "modularity").totals, edges_worth(graph))
 
 
 def terms_and_objective(clustering: Clustering) -> tuple[WeighedGraph, Objective]:
     """The graph with the terms of a clustering's objective, and this objective with its numbers."""
     on = weigh(clustering.graph, clustering.objective)
-    made_of = DEFINITIONS[clustering.objective]
+    made_of = OBJECTIVE_SPECS[clustering.objective]
     if made_of.is_ratio:
-        return on, ratio_objective(on.units)
-    resolution = (clustering.resolution or 0.0) / made_of.unit_of_resolution(on.units)
-    return on, plain_objective(on.units, clustering.k, resolution)
+        return on, ratio_objective(on.totals)
+    resolution = (clustering.resolution or 0.0) / made_of.unit_of_resolution(on.totals)
+    return on, additive_objective(on.totals, clustering.k, resolution)
 
 
 def links_to_clusters(graph: Graph, labels: npt.NDArray[np.int64], k: int) -> sparse.csr_array:
@@ -231,7 +238,7 @@ def stabilities(
 ) -> npt.NDArray[np.float64]:
     """For each cluster the mean Jaccard index with the most similar cluster found without some edges."""
     labels, k, asked = clustering.labels, clustering.n_clusters, clustering.parameters
-    aim, components = Aim(clustering.objective, clustering.resolution), asked.get("components", "all")
+    choice, components = ObjectiveChoice(clustering.objective, clustering.resolution), asked.get("components", "all")
     at = None if {"method", "cut"} & {*asked} else clustering.resolution  # where that makes the number of clusters
     has_edges = np.bincount(labels[(labels >= 0) & ~clustering.graph.isolated], minlength=k) > 0
     n_linked = int(np.count_nonzero(has_edges))
@@ -249,12 +256,12 @@ def stabilities(
         part = less.subgraph(kept)
         if part.n_entries == 0:  # no cluster is found again
             continue
-        on = weigh(part, aim.name)
+        on = weigh(part, choice.name)
         run = run_on(on, rng, progress)
         if at is None:
-            found = partition_into(run.finest, min(n_linked, len(kept)), aim, EFFORTS["normal"], run)[0].labels
+            found = partition_into(run.finest, min(n_linked, len(kept)), choice, EFFORTS["normal"], run)[0].labels
         else:
-            found = partition(run.finest, goal_at(on, at, aim.name), EFFORTS["normal"], run).labels
+            found = partition(run.finest, task_at(on, at, choice.name), EFFORTS["normal"], run).labels
         own, k_found = labels[kept], int(found.max()) + 1
         both = sparse.coo_array((np.ones(len(kept)), (own, found)), shape=(k, k_found))
         both.sum_duplicates()

@@ -13,7 +13,7 @@ import numpy.typing as npt
 from graphclust.errors import GraphValidationError
 from graphclust.graph.node_order import order_of_names
 from graphclust.io.formats.array_files import check_allowed, check_version, name_failures, parse_json
-from graphclust.objective.objective import PLAIN_OBJECTIVES
+from graphclust.objective.objective import ADDITIVE_OBJECTIVES
 from graphclust.partition.options import EFFORTS
 from graphclust.results.from_labels import numbering_by_size
 from graphclust.results.hierarchy_model import HierarchyModel
@@ -65,7 +65,7 @@ def _are_options(options: Any) -> bool:
     """Whether they are what an update reads of how the levels came about."""
     bounds = [options[name] for name in ("max_size", "min_size")]
     return (
-        options["objective"] in PLAIN_OBJECTIVES and options["effort"] in EFFORTS
+        options["objective"] in ADDITIVE_OBJECTIVES and options["effort"] in EFFORTS
         and all(bound is None or (type(bound) in (int, float) and bound >= 1.0) for bound in bounds)
         and (options["levels"] is None or (type(options["levels"]) is int and options["levels"] >= 1))
     )  # fmt: skip

@@ -143,37 +143,39 @@ def number_ids(ids: Labels) -> tuple[Labels, Labels]:
 
 
 def overlap_of(
-    before: Labels, n_before: int, after: Labels, n_after: int, twin: Labels | None = None
+    before: Labels, n_before: int, after: Labels, n_after: int, unchanged: Labels | None = None
 ) -> sparse.csr_array:
     """How many nodes each new cluster shares with each earlier one, shape (n_after, n_before); label -1 is for none.
 
-    twin : as of `find_twins`, if it is known.
+    unchanged : as of `find_unchanged`, if it is known.
     """
     both = (before >= 0) & (after >= 0)
     if not both.all():
         before, after = before[both], after[both]
-    if twin is None and n_before * n_after <= FEW_PAIRS * len(before):
+    if unchanged is None and n_before * n_after <= FEW_PAIRS * len(before):
         counts = np.bincount(after * np.int64(n_before) + before, minlength=n_before * n_after)
         return sparse.csr_array(counts.reshape(n_after, n_before))
-    twin = find_twins(before, n_before, after, n_after) if twin is None else twin
-    whole, others = np.flatnonzero(twin >= 0), np.flatnonzero(twin[after] < 0)
+    unchanged = find_unchanged(before, n_before, after, n_after) if unchanged is None else unchanged
+    whole, others = np.flatnonzero(unchanged >= 0), np.flatnonzero(unchanged[after] < 0)
     sizes = np.bincount(after, minlength=n_after)[whole]
     counts = np.concatenate([sizes, np.ones(len(others), np.int64)])
-    places = np.concatenate([whole, after[others]]), np.concatenate([twin[whole], before[others]])
+    places = np.concatenate([whole, after[others]]), np.concatenate([unchanged[whole], before[others]])
     return sparse.coo_array((counts, places), shape=(n_after, n_before)).tocsr()
 
 
-def find_twins(before: npt.NDArray[np.integer], n_before: int, after: npt.NDArray[np.integer], n_after: int) -> Labels:
+def find_unchanged(
+    before: npt.NDArray[np.integer], n_before: int, after: npt.NDArray[np.integer], n_after: int
+) -> Labels:
     """The earlier cluster of the same nodes for each new one, int64, shape (n_after,), -1 for none.
 
     before : may have -1, for none. after : has not.
     """
-    twin, differs = np.full(n_after, -1, np.int64), np.zeros(n_after, bool)
-    twin[after] = before  # of the last of its nodes
-    differs[after[np.flatnonzero(twin[after] != before)]] = True
+    unchanged, differs = np.full(n_after, -1, np.int64), np.zeros(n_after, bool)
+    unchanged[after] = before  # of the last of its nodes
+    differs[after[np.flatnonzero(unchanged[after] != before)]] = True
     sizes, sizes_before = np.bincount(after, minlength=n_after), np.bincount(before + 1, minlength=n_before + 1)[1:]
-    twin[differs | (sizes == 0) | (sizes != np.append(sizes_before, 0)[twin])] = -1
-    return twin
+    unchanged[differs | (sizes == 0) | (sizes != np.append(sizes_before, 0)[unchanged])] = -1
+    return unchanged
 
 
 def match_ids(

@@ -12,7 +12,7 @@ import numpy as np
 from graphclust.errors import GraphValidationError, ParameterError
 from graphclust.io.atomic_write import whole_file
 from graphclust.io.formats.array_files import check_version, open_archive, parse_json
-from graphclust.objective.objective import DEFINITIONS, PLAIN_OBJECTIVES
+from graphclust.objective.objective import ADDITIVE_OBJECTIVES, OBJECTIVE_SPECS
 
 if TYPE_CHECKING:
     from graphclust.results.prediction import ClusterModel
@@ -53,9 +53,9 @@ def read_model(path: str | os.PathLike, memory_limit: int | None) -> dict[str, A
         sound = (
             labels.dtype == np.int64 and labels.ndim == 1 and inside.dtype == mass.dtype == np.float64
             and inside.shape == mass.shape == (k,) and len(labels) > 0 and labels.min() >= -1 and labels.max() < k
-            and objective in DEFINITIONS and bool(np.isfinite([inside, mass]).all())
+            and objective in OBJECTIVE_SPECS and bool(np.isfinite([inside, mass]).all())
             and math.isfinite(total) and total >= 0.0
-            and (objective not in PLAIN_OBJECTIVES if resolution is None else math.isfinite(resolution))
+            and (objective not in ADDITIVE_OBJECTIVES if resolution is None else math.isfinite(resolution))
             and (nodes is None or _are_names(nodes, len(labels)))
             and all(_are_fitting(name, values, k, len(labels)) for name, values in optional.items())
             and _is_origin(header.get("origin"))

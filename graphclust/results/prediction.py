@@ -13,14 +13,14 @@ import numpy.typing as npt
 from scipy import sparse
 
 from graphclust.checks import Seed, as_array
-from graphclust.compiled.graphs.objective import PLAIN, RATIO, Objective
+from graphclust.compiled.graphs.objective import ADDITIVE, RATIO, Objective
 from graphclust.engine.levels import level_of, stays_and_sums
 from graphclust.errors import GraphValidationError, ParameterError
 from graphclust.graph.container import Graph, GraphLike
 from graphclust.graph.from_csr import LARGEST
 from graphclust.graph.matrices import as_checked_csr
 from graphclust.objective.gains import gain_of_joining
-from graphclust.objective.objective import DEFINITIONS, PLAIN_OBJECTIVES, weigh
+from graphclust.objective.objective import ADDITIVE_OBJECTIVES, OBJECTIVE_SPECS, weigh
 from graphclust.progress import ProgressLike
 from graphclust.results.model_files import write_model
 from graphclust.updates.clustering_update import remake_clustering
@@ -62,7 +62,7 @@ class ClusterModel:
 
     def __post_init__(self) -> None:
         """Refuse a model whose objective is not complete: it would predict for another, and no file could hold it."""
-        if self.resolution is None and self.objective in PLAIN_OBJECTIVES:
+        if self.resolution is None and self.objective in ADDITIVE_OBJECTIVES:
             raise ParameterError(
                 f"resolution=None leaves objective={self.objective!r} without the number it needs; pass the resolution "
                 "that the clusters were made at, resolution=1.0 for the usual modularity"
@@ -159,7 +159,7 @@ class ClusterModel:
         )  # fmt: skip
         if rows is not None:
             volume = found.volume
-            cut = -self.inside if DEFINITIONS[self.objective].less_degree else volume - self.inside
+            cut = -self.inside if OBJECTIVE_SPECS[self.objective].less_degree else volume - self.inside
             vars(found)["_cut_and_volume"] = cut, volume  # as they were: other rounding would settle ties otherwise
         return found
 
@@ -187,18 +187,18 @@ class ClusterModel:
         """The change of the objective when new nodes of these degrees join clusters, against staying by themselves."""
         inside, mass = self.inside[to], self.mass[to]
         loop, own = np.zeros(len(to)), np.ones(len(to))
-        made_of = DEFINITIONS[self.objective]
+        made_of = OBJECTIVE_SPECS[self.objective]
         if made_of.less_degree:
             inside, loop = inside - link, -degrees  # minus the cut: what is new leaves the cluster until the node is in
         if made_of.by_degree:
             mass, own = mass + link, degrees
         if made_of.is_ratio:
             return np.asarray(gain_of_joining(Objective(RATIO, 0.0, 1.0), link, loop, own, inside, mass))
-        pull: Any = self.resolution or 0.0  # a number, or one for each pair: every node makes a volume of its own
+        penalty: Any = self.resolution or 0.0  # a number, or one for each pair: every node makes a volume of its own
         if made_of.pairs is not None:
             volume = self.total + 2.0 * degrees
-            pull = pull * volume / made_of.pairs(volume if made_of.by_degree else len(self.labels) + 1.0)
-        return np.asarray(gain_of_joining(Objective(PLAIN, pull, 1.0), link, loop, own, inside, mass))
+            penalty = penalty * volume / made_of.pairs(volume if made_of.by_degree else len(self.labels) + 1.0)
+        return np.asarray(gain_of_joining(Objective(ADDITIVE, penalty, 1.0), link, loop, own, inside, mass))
 
     @cached_property
     def _places(self) -> dict[Hashable, int]:

@@ -18,7 +18,7 @@ from graphclust.errors import GraphValidationError
 from graphclust.graph.container import Graph
 from graphclust.io.graph_input import as_graph
 from graphclust.objective.labels import LabelsLike, labels_on
-from graphclust.objective.objective import CUT, DEFINITIONS, Units, weigh
+from graphclust.objective.objective import CUT, OBJECTIVE_SPECS, Totals, weigh
 
 __all__ = ["quotient_graph"]
 
@@ -77,8 +77,8 @@ def highest_excess(graph: Graph, labels: np.ndarray, mass: np.ndarray, objective
     mass : of each cluster.
     """
     between = weights_between(graph, labels, len(mass)).tocoo()
-    units = Units(float(graph.degrees[labels >= 0].sum()), float(mass.sum()))
-    chance = DEFINITIONS[objective].chance(units)
+    totals = Totals(float(graph.degrees[labels >= 0].sum()), float(mass.sum()))
+    chance = OBJECTIVE_SPECS[objective].chance(totals)
     return float((between.data / (mass[between.row] * mass[between.col] * chance)).max(initial=0.0))
 
 

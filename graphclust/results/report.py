@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from graphclust.errors import amount, escape_controls
-from graphclust.objective.objective import DEFINITIONS
+from graphclust.objective.objective import OBJECTIVE_SPECS
 
 if TYPE_CHECKING:
     from graphclust.results.clustering import Clustering
@@ -168,7 +168,7 @@ def _provenance(clustering: "Clustering") -> str:
 
 def objective_in_words(clustering: "Clustering", *, with_range: bool = True) -> str:
     """The objective in words, with its resolution and, if wanted, the range in which its clusters are natural."""
-    text = DEFINITIONS[clustering.objective].words
+    text = OBJECTIVE_SPECS[clustering.objective].words
     if clustering.resolution is not None:
         text += f" at resolution {clustering.resolution:.3g}"
     if with_range and clustering.natural_range is not None:

@@ -12,7 +12,7 @@ import numpy as np
 
 from graphclust.compiled.graphs import cluster_sums as sums_loops
 from graphclust.compiled.graphs.label_propagation import choose_clusters
-from graphclust.compiled.graphs.levels import Goal, Level, Partition, Terms
+from graphclust.compiled.graphs.levels import Level, Partition, Task, Terms
 from graphclust.compiled.graphs.local_moving import Rules, State, choose_alone
 from graphclust.compiled.graphs.objective import ClusterSums, Objective
 from graphclust.compiled.runtime import counter_rng
@@ -143,7 +143,7 @@ def moves_that_empty_none(left: np.ndarray, joined: np.ndarray, size: np.ndarray
 
 
 def connect_clusters(
-    source: GraphSource, labels: np.ndarray, sums: ClusterSums, goal: Goal, name: str
+    source: GraphSource, labels: np.ndarray, sums: ClusterSums, task: Task, name: str
 ) -> Partition | None:
     """The partition with connected clusters, before nodes move; None where they are. Rows are read in their order.
 
@@ -152,9 +152,9 @@ def connect_clusters(
     run, is_out = run_on(source.weigh(name)), labels < 0
     found = Partition(labels, sums)
     if is_out.any():
-        found = Partition(np.where(is_out, np.int32(goal.k), labels), with_one_more(sums))
-        goal = goal._replace(k=goal.k + 1)
-    connected = connect_once(run.finest, found, goal, run)
+        found = Partition(np.where(is_out, np.int32(task.k), labels), with_one_more(sums))
+        task = task._replace(k=task.k + 1)
+    connected = connect_once(run.finest, found, task, run)
     if connected is found:
         return None
     if not is_out.any():

@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from graphclust.compiled.graphs.label_extension import Centroids
-from graphclust.compiled.graphs.levels import Goal, Level, Partition
+from graphclust.compiled.graphs.levels import Level, Partition, Task
 from graphclust.compiled.graphs.objective import ClusterSums, value_of
 from graphclust.compiled.graphs.row_subset import ChosenRows
 from graphclust.coreset.label_extension import centroids_of_rows, labels_in_block
@@ -29,7 +29,7 @@ from graphclust.engine.v_cycle import MIN_RELATIVE_CHANGE
 from graphclust.errors import amount
 from graphclust.graph.container import Graph
 from graphclust.graph.executor import ByBlock, Engine, Whole, sum_in_order
-from graphclust.objective.objective import CUT, Units, weigh
+from graphclust.objective.objective import CUT, Totals, weigh
 from graphclust.partition.components import nodes_to_partition
 from graphclust.progress import Progress
 from graphclust.two_step import blockwise as steps
@@ -85,9 +85,9 @@ class InBlocks:
         self.n_points = sum(engine.fetch(engine.each(count_points)))
         self.n_entries, self.k = n_entries, min(k, self.n_points)
         self.n_sequences = self.n_coresets = 0
-        self._units: dict[str, Units] = {}
+        self._units: dict[str, Totals] = {}
 
-    def units(self, name: str) -> Units:
+    def totals(self, name: str) -> Totals:
         """See `WholeGraph`."""
         if name not in self._units:
             self._units[name] = self.engine.fetch(self.engine.once(units_of, name))
@@ -153,27 +153,27 @@ class InBlocks:
         """See `WholeGraph`."""
         return self.engine.fetch(self.engine.once(labels_of_clusters, labels, clusters, k))
 
-    def refine(self, labels: Whole, sums: ClusterSums | None, goal: Goal, name: str) -> Partition:
+    def refine(self, labels: Whole, sums: ClusterSums | None, task: Task, name: str) -> Partition:
         """See `WholeGraph`; in rounds, each of which raises the value. The sums are made again, in block order."""
-        return self.move_in_rounds(labels, goal, name, HASTY_ROUNDS)
+        return self.move_in_rounds(labels, task, name, HASTY_ROUNDS)
 
     def sums(self, labels: Whole, k: int, name: str) -> ClusterSums:
         """The sums of the clusters, added in block order."""
         parts = self.engine.fetch(self.engine.each(steps.cluster_sums, labels, k, name))
         return ClusterSums(*(sum_in_order(list(column)) for column in zip(*parts, strict=True)))
 
-    def connect(self, found: Partition, goal: Goal, name: str) -> Partition:
+    def connect(self, found: Partition, task: Task, name: str) -> Partition:
         """See `WholeGraph`; the connected parts are found in one place, which reads a few entries of each row."""
         for _ in range(REFINEMENTS):
-            connected = self.connect_once(found, goal, name)
+            connected = self.connect_once(found, task, name)
             if connected is found:
                 return found
-            found = self.move_in_rounds(connected.labels, goal, name, 0)
-        return self.connect_once(found, goal, name)
+            found = self.move_in_rounds(connected.labels, task, name, 0)
+        return self.connect_once(found, task, name)
 
-    def connect_once(self, found: Partition, goal: Goal, name: str) -> Partition:
+    def connect_once(self, found: Partition, task: Task, name: str) -> Partition:
         """`connect` without moves of single nodes; the partition itself if nothing changes."""
-        connected = self.engine.once(steps.connect_clusters, found.labels, found.sums, goal, name)
+        connected = self.engine.once(steps.connect_clusters, found.labels, found.sums, task, name)
         sums = self.engine.fetch(self.engine.once(steps.sums_of_connected, connected))
         return found if sums is None else Partition(self.engine.once(first_of, connected), sums)
 
@@ -181,7 +181,7 @@ class InBlocks:
         """See `WholeGraph`."""
         return self.collect(self.engine, found)
 
-    def move_in_rounds(self, labels: Whole, goal: Goal, name: str, at_least: int) -> Partition:
+    def move_in_rounds(self, labels: Whole, task: Task, name: str, at_least: int) -> Partition:
         """The partition after rounds of moves, each of which raises the value.
 
         The rounds end when hardly any node would gain. In a round a cluster grows by half of its mass at most: a random
@@ -190,7 +190,7 @@ class InBlocks:
 
         at_least : so many rounds are made even if time is up.
         """
-        engine, objective, k = self.engine, goal.objective, goal.k
+        engine, objective, k = self.engine, task.objective, task.k
         sums = self.sums(labels, k, name)
         turn = (self.n_sequences + 1) * MOVE_TURNS
         self.n_sequences += 1
@@ -295,10 +295,10 @@ def labels_of_clusters(source: GraphSource, labels: np.ndarray, clusters: np.nda
     return of_clusters
 
 
-def units_of(source: GraphSource, name: str) -> Units:
+def units_of(source: GraphSource, name: str) -> Totals:
     """What the numbers of an objective are measured in; isolated nodes do not count."""
     graph = source.graph
-    return Units(graph.total_volume, float(source.weigh(name).terms.mass[graph.degrees > 0].sum()))
+    return Totals(graph.total_volume, float(source.weigh(name).terms.mass[graph.degrees > 0].sum()))
 
 
 def mean_links(source: GraphSource, small: Graph) -> float:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from graphclust.compiled.graphs.levels import Goal, Level, Partition
+from graphclust.compiled.graphs.levels import Level, Partition, Task
 from graphclust.compiled.graphs.objective import ClusterSums
 from graphclust.coreset.label_extension import extend_labels
 from graphclust.coreset.sampling import CoresetSample, construct_coreset
@@ -18,7 +18,7 @@ from graphclust.engine.sequential_contraction import is_estimate
 from graphclust.engine.v_cycle import MIN_RELATIVE_CHANGE
 from graphclust.graph.container import Graph
 from graphclust.objective.kernel import NormalizedCutKernel
-from graphclust.objective.objective import CUT, Units, WeighedGraph, node_terms, weigh
+from graphclust.objective.objective import CUT, Totals, WeighedGraph, node_terms, weigh
 from graphclust.partition.components import mask_nodes
 from graphclust.progress import Progress
 from graphclust.two_step.label_propagation import spread_labels
@@ -52,12 +52,12 @@ class InMemory:
                 on = WeighedGraph(self.graph, node_terms(loops, mass, on.terms.degrees))
             volume = float(self.graph.degrees[self.searched].sum())
             run = run_on(on, self.rng, self.progress)
-            self._runs[name] = Run(run.graph, run.finest, Units(volume, on.units.mass), run.rng, run.progress)
+            self._runs[name] = Run(run.graph, run.finest, Totals(volume, on.totals.mass), run.rng, run.progress)
         return self._runs[name]
 
-    def units(self, name: str) -> Units:
+    def totals(self, name: str) -> Totals:
         """See `WholeGraph`."""
-        return self.run(name).units
+        return self.run(name).totals
 
     def regions(self, sampling: Sampling) -> Regions:
         """See `WholeGraph`."""
@@ -141,14 +141,14 @@ class InMemory:
             of_clusters[clusters[self.searched]] = labels[self.searched]
         return of_clusters
 
-    def refine(self, labels: np.ndarray, sums: ClusterSums | None, goal: Goal, name: str) -> Partition:
+    def refine(self, labels: np.ndarray, sums: ClusterSums | None, task: Task, name: str) -> Partition:
         """See `WholeGraph`."""
         run, once, k = self.run(name), self.progress.out_of_time(), self.k
         if self.all_searched:
-            return refine(run.finest, self._with_sums(labels, sums, k, run), goal, run, once=once)
+            return refine(run.finest, self._with_sums(labels, sums, k, run), task, run, once=once)
         more = None if sums is None else with_one_more(sums)
         found = self._with_sums(self._set_apart(labels), more, k + 1, run)
-        return self._put_back(refine(run.finest, found, goal, run, once=once))
+        return self._put_back(refine(run.finest, found, task, run, once=once))
 
     def _set_apart(self, labels: np.ndarray) -> np.ndarray:
         """The labels with the nodes that are not searched in an extra cluster: no other consists of them alone."""
@@ -163,13 +163,13 @@ class InMemory:
             return with_sums(run.finest, labels, k, run)
         return Partition(labels, sums._replace(size=np.bincount(labels, minlength=k)))
 
-    def connect(self, found: Partition, goal: Goal, name: str) -> Partition:
+    def connect(self, found: Partition, task: Task, name: str) -> Partition:
         """See `WholeGraph`."""
         run = self.run(name)
         if self.all_searched:
-            return connect(run.finest, found, goal, run)
+            return connect(run.finest, found, task, run)
         apart = Partition(self._set_apart(found.labels), with_one_more(found.sums))
-        return self._put_back(connect(run.finest, apart, goal._replace(k=self.k + 1), run))
+        return self._put_back(connect(run.finest, apart, task._replace(k=self.k + 1), run))
 
     def bring_here(self, found: Partition) -> Partition:
         """See `WholeGraph`."""

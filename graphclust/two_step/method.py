@@ -21,7 +21,7 @@ from math import ceil
 
 import numpy as np
 
-from graphclust.compiled.graphs.levels import Goal, Partition
+from graphclust.compiled.graphs.levels import Partition, Task
 from graphclust.compiled.graphs.objective import ClusterSums
 from graphclust.compiled.runtime.blocks import row_blocks
 from graphclust.coreset.outcome import Outcome
@@ -29,8 +29,8 @@ from graphclust.engine import sequential_contraction
 from graphclust.engine.engine import ONE_V_CYCLE, VALUE_RTOL, improve, partition_into, plan_on
 from graphclust.engine.levels import Run, value, with_sums
 from graphclust.engine.likelihood import log_likelihood, resolution_of_clusters
-from graphclust.engine.resolution import Plan, remarks_on
-from graphclust.objective.objective import CUT, MODULARITY, Aim, ratio_objective
+from graphclust.engine.resolution import Schedule, remarks_on
+from graphclust.objective.objective import CUT, MODULARITY, ObjectiveChoice, ratio_objective
 from graphclust.two_step.whole_graph import Labels, Regions, Sampling, WholeGraph
 
 FIRST_REGIONS = 2  # per cluster: more regions cost more, and show no more clusters
@@ -61,8 +61,8 @@ def default_size(n_nodes: int, n_entries: int, k: int) -> int:
 
 
 def partition_by_coreset(
-    whole: WholeGraph, aim: Aim, sampling: Sampling, *, is_final: bool = True
-) -> tuple[Plan, Outcome]:
+    whole: WholeGraph, choice: ObjectiveChoice, sampling: Sampling, *, is_final: bool = True
+) -> tuple[Schedule, Outcome]:
     """The steps above; nodes that are left out have the label -1. A time budget is used to its end.
 
     is_final : if False, the rest of a time budget is left to the caller if the coreset may have missed clusters.
@@ -75,14 +75,14 @@ def partition_by_coreset(
         labels = whole.project(merged.labels, regions.labels)
         whole.progress.offer(partial(_labels_here, whole, Partition(labels, merged.sums)))
     with whole.progress.stage("refining"):
-        cut = Goal(ratio_objective(whole.units(CUT.name)), whole.k)
+        cut = Task(ratio_objective(whole.totals(CUT.name)), whole.k)
         found = whole.refine(labels, sums_if_exact(whole, merged, regions.k), cut, CUT.name)
         leaving = 1.0 - float((found.sums.inside / found.sums.mass).mean())
-        found, plan = part_pieces(whole, found.labels, regions, aim)
-        found = whole.connect(found, plan.goal, aim.name)
+        found, schedule = part_pieces(whole, found.labels, regions, choice)
+        found = whole.connect(found, schedule.task, choice.name)
     doubtful = is_doubtful(leaving, whole.k, regions.links)
     if whole.progress.time_budget is not None and (is_final or not doubtful):
-        found = improve_to_the_end(whole, found, aim, plan, sampling)
+        found = improve_to_the_end(whole, found, choice, schedule, sampling)
     with whole.progress.stage("refining"):
         found = whole.bring_here(found)
     counts = regions.n_labeled
@@ -92,16 +92,16 @@ def partition_by_coreset(
         for name, count, before in zip(names, counts, [0, *counts], strict=False)
     }
     estimated = sequential_contraction.is_estimate(whole.n_entries, regions.k)
-    remarks = (*regions.remarks, *((sequential_contraction.ESTIMATED,) if estimated else ()), *remarks_on(plan))
-    return plan, Outcome(
+    remarks = (*regions.remarks, *((sequential_contraction.ESTIMATED,) if estimated else ()), *remarks_on(schedule))
+    return schedule, Outcome(
         found.labels, regions.coreset, found.labels[regions.coreset.nodes], regions.out_of_reach, {}, decided, doubtful,
         remarks, found.sums,
     )  # fmt: skip
 
 
 def part_pieces(
-    whole: WholeGraph, labels: Labels, regions: Regions, aim: Aim, most_rounds: float = np.inf
-) -> tuple[Partition, Plan]:
+    whole: WholeGraph, labels: Labels, regions: Regions, choice: ObjectiveChoice, most_rounds: float = np.inf
+) -> tuple[Partition, Schedule]:
     """The partition after rounds in which pieces are partitioned again and nodes move, while the edges become likelier.
 
     Pieces are partitioned at the resolution at which k is natural while that gains, then at the one that the clusters
@@ -109,41 +109,43 @@ def part_pieces(
     partitions the pieces, since the smallest cut of impure pieces separates only few of them. If modularity keeps the
     clusters of a cut as they are, there is no round.
     """
-    by = MODULARITY if aim.is_ratio else aim
-    best: tuple[Partition, Plan] | None = None
+    by = MODULARITY if choice.is_ratio else choice
+    best: tuple[Partition, Schedule] | None = None
     n_rounds, in_vain, as_called_for = 0, 0, False
     while in_vain < 2 and n_rounds < most_rounds and not (n_rounds and whole.progress.out_of_time()):
         whole.progress.step(n_rounds, n_rounds + 1)
         pieces, n_pieces = whole.pieces(labels, regions.labels)
         run = run_on_clusters(whole, pieces, n_pieces, by.name)
         kept = with_sums(run.finest, whole.restrict(labels, pieces, n_pieces), whole.k, run)
-        plan = plan_on(run.finest, whole.k, by, run)
+        schedule = plan_on(run.finest, whole.k, by, run)
         if as_called_for:
-            plan = plan.at(by, resolution_of_clusters(run.units, kept.sums), run.units)
+            schedule = schedule.at(by, resolution_of_clusters(run.totals, kept.sums), run.totals)
         with whole.progress.within(None):
-            better = improve(run.finest, kept, plan, run)
-        if aim.is_ratio and best is None and is_settled(kept, better, run):
-            best = Partition(labels, kept.sums), plan
+            better = improve(run.finest, kept, schedule, run)
+        if choice.is_ratio and best is None and is_settled(kept, better, run):
+            best = Partition(labels, kept.sums), schedule
             break
         sums = sums_if_exact(whole, better, n_pieces)
-        found = whole.refine(whole.project(better.labels, pieces), sums, plan.goal, by.name)
-        before, after = (log_likelihood(run.units, one.sums) for one in (kept, found))
+        found = whole.refine(whole.project(better.labels, pieces), sums, schedule.task, by.name)
+        before, after = (log_likelihood(run.totals, one.sums) for one in (kept, found))
         if after > before or best is None:
-            best, labels = (found, plan), found.labels
+            best, labels = (found, schedule), found.labels
         n_rounds, in_vain = n_rounds + 1, 0 if after > before else in_vain + 1
         as_called_for ^= in_vain > 0
         if is_settled(kept, found, run):
             break
         del run, pieces, found  # of a large graph a fifth of a gigabyte, while the next round makes its own
     assert best is not None
-    if aim.is_ratio:
-        goal, known = Goal(ratio_objective(whole.units(aim.name)), whole.k), aim.definition.by_degree
-        found = whole.refine(best[0].labels, best[0].sums if known else None, goal, aim.name)
-        return found, Plan(goal, best[1].pulls, None)
+    if choice.is_ratio:
+        task, known = Task(ratio_objective(whole.totals(choice.name)), whole.k), choice.spec.by_degree
+        found = whole.refine(best[0].labels, best[0].sums if known else None, task, choice.name)
+        return found, Schedule(task, best[1].penalties, None)
     return best
 
 
-def improve_to_the_end(whole: WholeGraph, found: Partition, aim: Aim, plan: Plan, sampling: Sampling) -> Partition:
+def improve_to_the_end(
+    whole: WholeGraph, found: Partition, choice: ObjectiveChoice, schedule: Schedule, sampling: Sampling
+) -> Partition:
     """The best partition when time is up, or after so many coresets in vain.
 
     Each coreset has its own regions. The intersections of clusters and regions are merged within the clusters, and
@@ -156,14 +158,14 @@ def improve_to_the_end(whole: WholeGraph, found: Partition, aim: Aim, plan: Plan
             regions = whole.regions(sampling)
         with whole.progress.stage("refining"):
             pieces, n_pieces = whole.pieces(found.labels, regions.labels)
-            run = run_on_clusters(whole, pieces, n_pieces, aim.name)
+            run = run_on_clusters(whole, pieces, n_pieces, choice.name)
             kept = with_sums(run.finest, whole.restrict(found.labels, pieces, n_pieces), whole.k, run)
             with whole.progress.within(None):
-                better = improve(run.finest, kept, plan, run)
+                better = improve(run.finest, kept, schedule, run)
             sums = sums_if_exact(whole, better, n_pieces)
-            tried = whole.refine(whole.project(better.labels, pieces), sums, plan.goal, aim.name)
-            tried = whole.connect(tried, plan.goal, aim.name)
-        if value(tried, plan.goal) > value(found, plan.goal) + VALUE_RTOL * abs(value(found, plan.goal)):
+            tried = whole.refine(whole.project(better.labels, pieces), sums, schedule.task, choice.name)
+            tried = whole.connect(tried, schedule.task, choice.name)
+        if value(tried, schedule.task) > value(found, schedule.task) + VALUE_RTOL * abs(value(found, schedule.task)):
             found, in_vain = tried, 0
         else:
             in_vain += 1
@@ -176,8 +178,8 @@ def _labels_here(whole: WholeGraph, found: Partition) -> np.ndarray:
 
 def is_settled(before: Partition, after: Partition, run: Run) -> bool:
     """Whether the likelihood of the edges has hardly changed from one partition to another."""
-    was, now = (log_likelihood(run.units, one.sums) for one in (before, after))
-    return abs(now - was) <= SETTLED * max(abs(was), ZERO_LIKELIHOOD * run.units.volume)
+    was, now = (log_likelihood(run.totals, one.sums) for one in (before, after))
+    return abs(now - was) <= SETTLED * max(abs(was), ZERO_LIKELIHOOD * run.totals.volume)
 
 
 def sums_if_exact(whole: WholeGraph, found: Partition, n: int) -> ClusterSums | None:
@@ -187,7 +189,7 @@ def sums_if_exact(whole: WholeGraph, found: Partition, n: int) -> ClusterSums | 
 
 def run_on_clusters(whole: WholeGraph, labels: Labels, k: int, name: str) -> Run:
     """A run over the graph contracted to k clusters."""
-    return Run(None, whole.contract(labels, k, name), whole.units(name), whole.rng, whole.progress)
+    return Run(None, whole.contract(labels, k, name), whole.totals(name), whole.rng, whole.progress)
 
 
 def number_of_regions(k: int, n_linked: int) -> int:

@@ -6,10 +6,10 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from graphclust.compiled.graphs.levels import Goal, Level, Partition
+from graphclust.compiled.graphs.levels import Level, Partition, Task
 from graphclust.compiled.graphs.objective import ClusterSums
 from graphclust.coreset.sampling import CoresetSample
-from graphclust.objective.objective import Units
+from graphclust.objective.objective import Totals
 from graphclust.progress import Progress
 
 Labels = Any  # of all nodes, int32, -1 for nodes that are left out; or a handle to such labels elsewhere
@@ -54,7 +54,7 @@ class WholeGraph(Protocol):
     rng: np.random.Generator
     progress: Progress
 
-    def units(self, name: str) -> Units:
+    def totals(self, name: str) -> Totals:
         """The units of an objective."""
 
     def regions(self, sampling: Sampling) -> Regions:
@@ -72,13 +72,13 @@ class WholeGraph(Protocol):
     def restrict(self, labels: Labels, clusters: Labels, k: int) -> np.ndarray:
         """The label of each of k clusters, int32; all nodes of a cluster have the same label."""
 
-    def refine(self, labels: Labels, sums: ClusterSums | None, goal: Goal, name: str) -> Partition:
+    def refine(self, labels: Labels, sums: ClusterSums | None, task: Task, name: str) -> Partition:
         """The partition after moves of single nodes; once time is up, after a minimum of moves.
 
         sums : of the clusters, if known; their sizes are counted again.
         """
 
-    def connect(self, found: Partition, goal: Goal, name: str) -> Partition:
+    def connect(self, found: Partition, task: Task, name: str) -> Partition:
         """The partition with connected clusters, see `connectivity.connect`."""
 
     def bring_here(self, found: Partition) -> Partition:

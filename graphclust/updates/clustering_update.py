@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from graphclust.compiled.graphs.levels import Goal, Level, Partition
-from graphclust.compiled.graphs.objective import PLAIN, ClusterSums, Objective
+from graphclust.compiled.graphs.levels import Level, Partition, Task
+from graphclust.compiled.graphs.objective import ADDITIVE, ClusterSums, Objective
 from graphclust.engine.bounds import (
     NO_ROOM,
     as_bounds,
@@ -19,12 +19,12 @@ from graphclust.engine.bounds import (
     shares_of_parts,
 )
 from graphclust.engine.levels import Run, Shares, run_on, with_sizes_as_masses
-from graphclust.engine.resolution import goal_at
+from graphclust.engine.resolution import task_at
 from graphclust.engine.settling import balance, is_within, settle
 from graphclust.engine.well_connected import remarks_on_connectivity
 from graphclust.errors import GraphValidationError, ParameterError, amount
 from graphclust.graph.container import Graph
-from graphclust.objective.objective import DEFINITIONS, WeighedGraph, plain_objective, ratio_objective, weigh
+from graphclust.objective.objective import OBJECTIVE_SPECS, WeighedGraph, additive_objective, ratio_objective, weigh
 from graphclust.progress import Progress
 from graphclust.results.label_matching import list_changes, match_ids, overlap_of
 from graphclust.results.summed_cuts import keep_sums
@@ -116,7 +116,7 @@ def partition_again(
     nodes, part = np.flatnonzero(taken), _part_of(graph, taken)
     at = slice(None) if len(nodes) == len(kept) else nodes  # of all nodes nothing is copied
     on = weigh(part, clustering.objective)
-    if on.units.mass == 0.0 and not taken.all():
+    if on.totals.mass == 0.0 and not taken.all():
         raise GraphValidationError(
             "after the edits no edge is left in the component that was clustered, expected at least one; cluster the "
             "changed graph"
@@ -127,12 +127,12 @@ def partition_again(
     labels = start_labels(part, _without_full(kept, edit, wanted)[at], clustering.n_clusters, wanted.k)
     kept, n_changed = kept[at], edit.n_changed[at]
     start = start_from(clustering, edit, nodes, kept, labels, run, looked_at, is_free=not wanted.k)
-    goal = _goal(clustering, on, wanted)
+    task = _goal(clustering, on, wanted)
     if is_apart:
-        found = _improve(run, start, n_changed, clustering.objective, goal._replace(least=0.0))
-        found = leave_apart(run.finest, found, goal, run)
+        found = _improve(run, start, n_changed, clustering.objective, task._replace(least=0.0))
+        found = leave_apart(run.finest, found, task, run)
     else:
-        found = _improve(run, start, n_changed, clustering.objective, goal)
+        found = _improve(run, start, n_changed, clustering.objective, task)
     labels = np.full(graph.n_nodes, -1, np.int64)
     labels[at] = found.labels
     return labels, found.sums
@@ -151,26 +151,26 @@ def _are_in_components_of(graph: Graph, nodes: npt.NDArray[np.bool_]) -> npt.NDA
     return np.isin(graph.components, graph.components[nodes])
 
 
-def _improve(run: Run, start: Start, n_changed: Labels, objective: str, goal: Goal) -> Partition:
-    """The partition after local search from the start, and within the bounds of the goal."""
+def _improve(run: Run, start: Start, n_changed: Labels, objective: str, task: Task) -> Partition:
+    """The partition after local search from the start, and within the bounds of the task."""
     level, found = run.finest, start.found
     if objective == "edge_cut":
-        found = settle(level, found, goal, run)
+        found = settle(level, found, task, run)
         loose = run if run.shares is None else replace(run, shares=run.shares._replace(least=0.0 * run.shares.least))
-        if not is_within(level, found, goal._replace(least=0.0), loose):
+        if not is_within(level, found, task._replace(least=0.0), loose):
             raise ParameterError(f"after the edits {NO_ROOM}: partition the changed graph")
         return found
-    fitted = _fit(level, found, goal, run)
+    fitted = _fit(level, found, task, run)
     may_part = start.may_part if fitted is found else None
-    found = restart(level, fitted, n_changed, goal, run, start.waits, may_part)
-    return meet_minimum(level, found, goal, run) if goal.least > 0.0 and not goal.k else _fit(level, found, goal, run)
+    found = restart(level, fitted, n_changed, task, run, start.waits, may_part)
+    return meet_minimum(level, found, task, run) if task.least > 0.0 and not task.k else _fit(level, found, task, run)
 
 
-def _fit(level: Level, found: Partition, goal: Goal, run: Run) -> Partition:
-    """The partition into k clusters with none outside the bounds of the goal; the same where there are none."""
-    if level.terms.size is None or not goal.k:
+def _fit(level: Level, found: Partition, task: Task, run: Run) -> Partition:
+    """The partition into k clusters with none outside the bounds of the task; the same where there are none."""
+    if level.terms.size is None or not task.k:
         return found
-    fitted, fits = balance(level, found, goal, run)
+    fitted, fits = balance(level, found, task, run)
     if not fits:
         raise ParameterError(f"after the edits {NO_ROOM}: cluster the changed graph within other bounds")
     return fitted
@@ -218,18 +218,18 @@ def _requirements_of(clustering: Clustering, edit: EditedGraph) -> Requirements:
     return Requirements(k, *as_bounds(sizes, min_size, max_size))
 
 
-def _goal(clustering: Clustering, on: WeighedGraph, wanted: Requirements) -> Goal:
-    """The goal that the clustering was made for, on the present graph."""
+def _goal(clustering: Clustering, on: WeighedGraph, wanted: Requirements) -> Task:
+    """The task that the clustering was made for, on the present graph."""
     k, _, least, most, _ = wanted
     objective, resolution = clustering.objective, 1.0 if clustering.resolution is None else clustering.resolution
     if objective == "edge_cut":
-        return Goal(Objective(PLAIN, 0.0, on.graph.total_volume / on.graph.n_nodes), k, least, most)
+        return Task(Objective(ADDITIVE, 0.0, on.graph.total_volume / on.graph.n_nodes), k, least, most)
     if not k:
-        return goal_at(on, resolution, objective)._replace(least=least, most=most)
-    made_of = DEFINITIONS[objective]
+        return task_at(on, resolution, objective)._replace(least=least, most=most)
+    made_of = OBJECTIVE_SPECS[objective]
     if made_of.is_ratio:
-        return Goal(ratio_objective(on.units), k, least, most)
-    return Goal(plain_objective(on.units, k, resolution / made_of.unit_of_resolution(on.units)), k, least, most)
+        return Task(ratio_objective(on.totals), k, least, most)
+    return Task(additive_objective(on.totals, k, resolution / made_of.unit_of_resolution(on.totals)), k, least, most)
 
 
 def _keep_ids(clustering: Clustering, edit: EditedGraph, labels: Labels, k: int) -> dict[str, Any]:
@@ -269,5 +269,5 @@ def keep_sums_of(found: Clustering, labels: npt.NDArray[np.integer], sums: Clust
     inside = np.empty(k)
     inside[number[:k]] = sums.inside
     volume = np.bincount(found.labels + 1, found.graph.degrees, k + 1)[1:]
-    cut = -inside if DEFINITIONS[found.objective].less_degree else volume - inside
+    cut = -inside if OBJECTIVE_SPECS[found.objective].less_degree else volume - inside
     keep_sums(found, cut, volume)

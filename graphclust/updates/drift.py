@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import graphclust
 from graphclust.checks import Seed
 from graphclust.errors import ParameterError
-from graphclust.objective.objective import DEFINITIONS
+from graphclust.objective.objective import OBJECTIVE_SPECS
 from graphclust.progress import ProgressLike
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ def drift_of(clustering: Clustering, rng: Seed, progress: ProgressLike) -> Drift
 
 def value_of_clustering(found: Clustering) -> float:
     """The value as `Drift` has it, from the sums of the clusters."""
-    made_of, volume = DEFINITIONS[found.objective], found.graph.total_volume or 1.0
+    made_of, volume = OBJECTIVE_SPECS[found.objective], found.graph.total_volume or 1.0
     if found.objective == "edge_cut":
         return -2.0 * found.edge_cut / volume
     inside, mass, _ = found.sums

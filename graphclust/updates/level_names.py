@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from graphclust.engine.join_small_clusters import without_gaps
-from graphclust.results.label_matching import ChangeLog, Told, find_twins, list_changes, overlap_of, renumber
+from graphclust.results.label_matching import ChangeLog, Told, find_unchanged, list_changes, overlap_of, renumber
 from graphclust.updates.warm_start import EarlierLevels
 
 if TYPE_CHECKING:
@@ -39,22 +39,22 @@ class _After:
         for depth in range(max(len(old.levels), len(made.levels))):
             level, now = min(depth, len(old.levels) - 1), min(depth, len(made.levels) - 1)
             before, labels = earlier.levels[level], made.levels[now]
-            twin = find_twins(before, len(old.ids[level]), labels, len(made.ids[now]))
-            self.pairs.append((level, now, before, labels, twin))
+            unchanged = find_unchanged(before, len(old.ids[level]), labels, len(made.ids[now]))
+            self.pairs.append((level, now, before, labels, unchanged))
 
     def match_ids(self) -> tuple[tuple[Labels, ...], int]:
         """Ids of the clusters of each level; one that is new on it takes that of the earlier one it overlaps most."""
         n_ids, made, known = self.old.n_ids or int(self.known[-1]) + 1, self.made, self.known
         kept: list[Labels] = []
         is_given = np.zeros(len(known), bool)
-        for level, depth, before, labels, twin in self.pairs[: len(made.levels)]:
-            ids, old_ids = np.full(len(twin), -1, np.int64), self.old.ids[level]
+        for level, depth, before, labels, unchanged in self.pairs[: len(made.levels)]:
+            ids, old_ids = np.full(len(unchanged), -1, np.int64), self.old.ids[level]
             if depth:
                 whole = np.isin(made.ids[depth], made.ids[depth - 1])
                 ids[whole] = kept[-1][made.parents[depth][whole]]
             is_gone = is_given[np.searchsorted(known, old_ids)]
-            stays = (ids < 0) & (twin >= 0) & ~is_gone[twin]
-            ids[stays] = old_ids[twin[stays]]
+            stays = (ids < 0) & (unchanged >= 0) & ~is_gone[unchanged]
+            ids[stays] = old_ids[unchanged[stays]]
             rest = np.flatnonzero((ids < 0)[labels])
             if len(rest):
                 earlier = np.append(np.where(is_gone, -1, old_ids), -1)[before[rest]]
@@ -71,13 +71,13 @@ class _After:
         is_told, was, lives = np.zeros((3, len(known)), bool)
         was[np.searchsorted(known, self.known)] = True
         lives[np.searchsorted(known, np.concatenate(ids))] = True
-        for level, now, before, labels, twin in self.pairs:
+        for level, now, before, labels, unchanged in self.pairs:
             old_ids, own, sizes = self.old.ids[level], ids[now], np.bincount(labels)
             old_sizes = np.bincount(self.old.levels[level])
-            same = (twin >= 0) & (old_ids[twin] == own) & (old_sizes[twin] == sizes)
+            same = (unchanged >= 0) & (old_ids[unchanged] == own) & (old_sizes[unchanged] == sizes)
             same &= is_told[np.searchsorted(known, own)]
             rows, columns = np.flatnonzero(~same), np.ones(len(old_ids), bool)
-            columns[twin[same]] = False
+            columns[unchanged[same]] = False
             rows, columns = rows[np.argsort(own[rows])], np.flatnonzero(columns)
             columns = columns[np.argsort(old_ids[columns])]
             if not len(rows) and not len(columns):
@@ -86,7 +86,7 @@ class _After:
             both = np.concatenate([before_ids, after_ids])
             at = np.searchsorted(known, both)
             is_elsewhere = was[at] & lives[at] & ~np.isin(both, np.intersect1d(old_ids, own))  # not on one level
-            overlap = overlap_of(before, len(old_ids), labels, len(own), twin)[rows][:, columns]
+            overlap = overlap_of(before, len(old_ids), labels, len(own), unchanged)[rows][:, columns]
             told = both[is_told[at] | is_elsewhere]
             found += list_changes(overlap, before_ids, after_ids, old_sizes[columns], sizes[rows], told).levels
             is_told[at[~is_elsewhere]] = True

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from graphclust.compiled.graphs.levels import Goal, Partition
+from graphclust.compiled.graphs.levels import Partition, Task
 from graphclust.engine.connectivity import connect
 from graphclust.engine.engine import SPARE_ENTRIES
 from graphclust.engine.levels import Run, n_entries, with_sums
@@ -40,22 +40,22 @@ def ids_of_start(graph: Graph, start: Any) -> Labels:
     return as_ids(labels if labels.dtype.kind in "iu" else number_labels(labels, len(labels), "start"), "start")
 
 
-def partition_from(ids: Labels, goal: Goal, run: Run) -> Partition:
+def partition_from(ids: Labels, task: Task, run: Run) -> Partition:
     """The partition of the finest level that is made from clusters with these ids, by moves and a V-cycle inside them.
 
-    Nodes without an id begin alone, and so do those of clusters above `goal.most`.
+    Nodes without an id begin alone, and so do those of clusters above `task.most`.
     """
     labels, level = number_ids(ids)[1].astype(np.int64), run.finest
     if level.terms.size is not None:
-        labels[(np.bincount(labels + 1, level.terms.size) > goal.most)[labels + 1]] = -1
+        labels[(np.bincount(labels + 1, level.terms.size) > task.most)[labels + 1]] = -1
     alone = np.flatnonzero(labels < 0)
     labels[alone] = len(labels) + np.arange(len(alone))
     own, k = number_used(labels)
     found = with_sums(level, own, k, run)
     if n_entries(level) <= SPARE_ENTRIES:  # on larger levels the V-cycle's own moves are enough
-        found = refine(level, found, goal, run)
-    found = v_cycle(level, found, goal, goal.objective.pull, run)
-    return connect(level, found, goal, run)
+        found = refine(level, found, task, run)
+    found = v_cycle(level, found, task, task.objective.penalty, run)
+    return connect(level, found, task, run)
 
 
 def levels_from(graph: Graph, ids: Labels) -> EarlierLevels:

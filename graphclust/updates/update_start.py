@@ -12,7 +12,7 @@ from graphclust.compiled.graphs.objective import ClusterSums
 from graphclust.engine.levels import Run, with_sums
 from graphclust.engine.overlay import number_used
 from graphclust.graph.container import Graph
-from graphclust.objective.objective import DEFINITIONS
+from graphclust.objective.objective import OBJECTIVE_SPECS
 from graphclust.updates.edits import EditedGraph, places_of, ranges
 
 if TYPE_CHECKING:
@@ -100,7 +100,7 @@ def start_from(
     cut = np.where(volume > 0.0, cut[label_of], 0.0)
     alone = np.flatnonzero(size[own] == 1)
     cut[own[alone]] = graph.degrees[alone] - graph.loops[alone]
-    made_of = DEFINITIONS[clustering.objective]
+    made_of = OBJECTIVE_SPECS[clustering.objective]
     inside = -cut if made_of.less_degree else volume - cut
     mass = volume.copy() if made_of.by_degree else np.bincount(own, run.finest.terms.mass, k)
     is_new = edit.before[nodes] < 0
@@ -131,7 +131,7 @@ def _cuts_after(
     cluster[rows] = labels
     cut = np.zeros(max(int(labels.max()) + 1, clustering.n_clusters) + 1)  # the last is for nodes in no cluster
     inside = clustering.sums.inside  # as a model holds it: an update of that rounds as one of the clustering does
-    cut[: clustering.n_clusters] = DEFINITIONS[clustering.objective].inside(inside, clustering.volume)
+    cut[: clustering.n_clusters] = OBJECTIVE_SPECS[clustering.objective].inside(inside, clustering.volume)
     crosses = cluster[source] != cluster[target]
     loosens = crosses == (weight > 0.0)
     for ends in (source, target):

@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from graphclust.compiled.graphs.levels import Goal, Level, Partition, Terms
+from graphclust.compiled.graphs.levels import Level, Partition, Task, Terms
 from graphclust.compiled.graphs.objective import ClusterSums, Rows
 from graphclust.engine.connectivity import join_parts
 from graphclust.engine.contraction import Contraction, contract, links_of_nodes
@@ -24,10 +24,10 @@ from graphclust.engine.engine import SPARE_ENTRIES, evolve, number_to_spare
 from graphclust.engine.levels import Run, is_small, n_entries, read_only_level, with_sums
 from graphclust.engine.local_moving import refine
 from graphclust.engine.overlay import find_connected_parts, number_used
-from graphclust.engine.resolution import plan_for_any_number
+from graphclust.engine.resolution import schedule_for_any_number
 from graphclust.engine.v_cycle import v_cycle
 from graphclust.graph.container import Graph
-from graphclust.results.label_matching import find_twins, overlap_of
+from graphclust.results.label_matching import find_unchanged, overlap_of
 from graphclust.updates.edits import ranges
 
 Labels = npt.NDArray[np.int32]
@@ -67,7 +67,7 @@ def restart(
     level: Level,
     found: Partition,
     n_changed: npt.NDArray[np.int64],
-    goal: Goal,
+    task: Task,
     run: Run,
     waits: npt.NDArray[np.bool_] | None = None,
     may_part: npt.NDArray[np.bool_] | None = None,
@@ -92,27 +92,27 @@ def restart(
     whole, draw = changed.sum() / max(SHARE_OF_ALL * entries.sum(), 1.0), run.rng.random()
     opens_all = bool(is_small(level) and waits is not None and draw < whole < 1.0)  # not inside the clusters of a level
     is_open |= opens_all
-    found, moved = repartition(level, found, is_open, goal, run)
+    found, moved = repartition(level, found, is_open, task, run)
     waits = n_changed > 0 if waits is None else waits.copy()
     mark_neighbors(level, moved, waits)
-    found = refine(level, found, goal, run, nodes=None if is_few else np.flatnonzero(waits))
-    is_full = is_few and goal.most < np.inf and bool(waits.any())  # few moves are left where clusters are full
-    if not goal.k and (is_full or opens_all):
+    found = refine(level, found, task, run, nodes=None if is_few else np.flatnonzero(waits))
+    is_full = is_few and task.most < np.inf and bool(waits.any())  # few moves are left where clusters are full
+    if not task.k and (is_full or opens_all):
         n_new = max(number_to_spare(level, SPARE_ENTRIES), 0 if is_full else 1)
-        found = evolve(level, found, plan_for_any_number(goal), n_new, run)
+        found = evolve(level, found, schedule_for_any_number(task), n_new, run)
     return connect_near(
-        level, found, goal, run, None if may_part is None else has_changed(found.labels, before, may_part)
+        level, found, task, run, None if may_part is None else has_changed(found.labels, before, may_part)
     )
 
 
-def restart_labels(run: Run, labels: Labels, n_changed: npt.NDArray[np.int64], goal: Goal) -> Labels:
+def restart_labels(run: Run, labels: Labels, n_changed: npt.NDArray[np.int64], task: Task) -> Labels:
     """`restart` on the finest level, from labels 0..k-1, all used."""
     found = with_sums(run.finest, labels, int(labels.max()) + 1, run)
-    return restart(run.finest, found, n_changed, goal, run).labels
+    return restart(run.finest, found, n_changed, task, run).labels
 
 
 def repartition(
-    level: Level, found: Partition, is_open: npt.NDArray[np.bool_], goal: Goal, run: Run
+    level: Level, found: Partition, is_open: npt.NDArray[np.bool_], task: Task, run: Run
 ) -> tuple[Partition, npt.NDArray[np.int64]]:
     """The partition after a V-cycle in which each closed cluster is a single node; and the nodes that it moved.
 
@@ -121,9 +121,9 @@ def repartition(
     nodes = np.flatnonzero(is_open[found.labels])
     if not len(nodes):
         return found, nodes
-    pull = goal.objective.pull or run.units.chance * goal.k / 2.0  # small regions, for a ratio
+    penalty = task.objective.penalty or run.totals.chance * task.k / 2.0  # small regions, for a ratio
     if is_open.all():
-        return v_cycle(level, refine(level, found, goal, run), goal, pull, run), nodes
+        return v_cycle(level, refine(level, found, task, run), task, penalty, run), nodes
     if n_entries(level) <= SPARE_ENTRIES:
         n_closed = int(np.count_nonzero(~is_open))
         regions = (np.cumsum(~is_open, dtype=np.int32) - np.int32(1))[found.labels]
@@ -132,7 +132,7 @@ def repartition(
     else:
         step = take_out(level, found, nodes, np.arange(len(nodes)), run)
     before = step.restrict(found)
-    after = v_cycle(step.coarse, refine(step.coarse, before, goal, run), goal, pull, run)
+    after = v_cycle(step.coarse, refine(step.coarse, before, task, run), task, penalty, run)
     moved = find_moved(before, after)
     return step.project(after), nodes[moved[step.regions.labels[nodes]]]
 
@@ -219,7 +219,7 @@ def has_changed(
     labels: npt.NDArray[np.integer], before: npt.NDArray[np.integer], marks: npt.NDArray[np.bool_]
 ) -> npt.NDArray[np.bool_]:
     """Whether each cluster has a marked node, or differs from every cluster before; label -1 is for none."""
-    found = find_twins(before, int(before.max(initial=-1)) + 1, labels, int(labels.max()) + 1) < 0
+    found = find_unchanged(before, int(before.max(initial=-1)) + 1, labels, int(labels.max()) + 1) < 0
     found[labels[marks]] = True
     return found
 
@@ -251,7 +251,7 @@ def _hold_many(level: Level, found: Partition, taken: npt.NDArray[np.bool_]) -> 
 
 
 def connect_near(
-    level: Level, found: Partition, goal: Goal, run: Run, may_part: npt.NDArray[np.bool_] | None = None
+    level: Level, found: Partition, task: Task, run: Run, may_part: npt.NDArray[np.bool_] | None = None
 ) -> Partition:
     """`connect` for a partition with few disconnected clusters: only the rows of the small parts are read.
 
@@ -273,7 +273,7 @@ def connect_near(
         step = take_out(level, found, nodes, (np.cumsum(is_small) - 1)[parts[nodes]], run)
         apart = Partition(np.arange(n_parts, dtype=np.int32), step.regions.sums)
         is_home = np.arange(n_parts) < n_parts - np.count_nonzero(is_small)  # the rests come first
-        joined = join_parts(step.coarse, is_home, step.restrict(found).labels, goal) if goal.k else apart
+        joined = join_parts(step.coarse, is_home, step.restrict(found).labels, task) if task.k else apart
         if joined is None:
             break
         labels = step.project(joined).labels
@@ -282,5 +282,5 @@ def connect_near(
         if refines_left:
             waits = np.zeros(len(found.labels), bool)
             mark_neighbors(level, nodes, waits)
-            found = refine(level, found, goal, run, nodes=np.flatnonzero(waits))
+            found = refine(level, found, task, run, nodes=np.flatnonzero(waits))
     return found

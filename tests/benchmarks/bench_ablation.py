@@ -80,14 +80,14 @@ def as_it_is(level, found, *rest):
     return found
 
 
-def best_parent(level, parents, plan, run):
+def best_parent(level, parents, schedule, run):
     """In place of recombination: the best of the parents."""
-    return max(parents, key=lambda one: value(one, plan.goal))
+    return max(parents, key=lambda one: value(one, schedule.task))
 
 
-def another_v_cycle(level, plan, run):
+def another_v_cycle(level, schedule, run):
     """In place of the start by excess: a V-cycle as the first is."""
-    return engine.first_v_cycle(level, plan, 0, run)
+    return engine.first_v_cycle(level, schedule, 0, run)
 
 
 def matched(cycles: engine.Cycles) -> dict[str, engine.Effort]:
@@ -108,9 +108,9 @@ def to_any_region(kernel, coreset, labels, met_only):
     return extend_labels(kernel, coreset, labels)
 
 
-def one_round(whole, labels, regions, aim):
+def one_round(whole, labels, regions, choice):
     """In place of rounds over pieces: the first alone."""
-    return PART_PIECES(whole, labels, regions, aim, most_rounds=1)
+    return PART_PIECES(whole, labels, regions, choice, most_rounds=1)
 
 
 PART_PIECES = coreset_parents.part_pieces

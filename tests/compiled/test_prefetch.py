@@ -8,7 +8,7 @@ from numba import njit
 
 from graphclust import planted_partition
 from graphclust.compiled.graphs import local_moving as loops
-from graphclust.compiled.graphs.levels import Goal
+from graphclust.compiled.graphs.levels import Task
 from graphclust.compiled.graphs.objective import Rows, value_of
 from graphclust.compiled.runtime import prefetch
 from graphclust.compiled.runtime.loops import start_compiler
@@ -25,7 +25,7 @@ from graphclust.engine.levels import run_on, stays_and_sums, with_sums
 from graphclust.engine.local_moving import refine
 from graphclust.graph.from_csr import graph_from_csr
 from graphclust.objective.kernel import NormalizedCutKernel
-from graphclust.objective.objective import plain_objective, weigh
+from graphclust.objective.objective import additive_objective, weigh
 from graphclust.progress import Progress
 from graphclust.results.quotient import contract_graph
 from graphclust.two_step import shared_neighbors
@@ -110,7 +110,7 @@ def test_moves_that_nodes_should_make(copies, disturbed):
     many, times = copies
     run, nodes = run_on(weigh(many, "modularity")), np.arange(many.n_nodes, dtype=np.int32)
     labels, sums = with_sums(run.finest, np.tile(disturbed, times), K, run)
-    now, objective = loops.State(labels, sums, loops.Rules(K, False)), plain_objective(run.units, K, 1.0)
+    now, objective = loops.State(labels, sums, loops.Rules(K, False)), additive_objective(run.totals, K, 1.0)
     target = loops.choose_alone(run.finest, objective, now, nodes)
     looked_at = np.random.default_rng(1).choice(many.n_nodes, 300)
     for u in [*looked_at.tolist(), 0, many.n_nodes - 1]:  # nothing is asked for
@@ -121,12 +121,15 @@ def test_moves_that_nodes_should_make(copies, disturbed):
 def test_nodes_move_until_none_that_waits_gains(copies, disturbed):
     many, times = copies
     run = run_on(weigh(many, "modularity"))
-    found, goal = with_sums(run.finest, np.tile(disturbed, times), K, run), Goal(plain_objective(run.units, K, 1.0), K)
-    better = refine(run.finest, found, goal, run)
+    found, task = (
+        with_sums(run.finest, np.tile(disturbed, times), K, run),
+        Task(additive_objective(run.totals, K, 1.0), K),
+    )
+    better = refine(run.finest, found, task, run)
     expected = with_sums(run.finest, better.labels, K, run).sums
     assert (better.sums.size == expected.size).all()
-    assert levels.value(better, goal) == pytest.approx(value_of(goal.objective, expected), rel=1e-12)
-    assert levels.value(better, goal) > levels.value(found, goal)
+    assert levels.value(better, task) == pytest.approx(value_of(task.objective, expected), rel=1e-12)
+    assert levels.value(better, task) > levels.value(found, task)
 
 
 def test_labels_spread_alike_with_and_without_prefetching(one, copies):

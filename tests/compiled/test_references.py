@@ -9,13 +9,13 @@ from numba import njit
 
 from graphclust import planted_partition
 from graphclust.compiled.graphs import cluster_sums, merging
-from graphclust.compiled.graphs.levels import Goal
+from graphclust.compiled.graphs.levels import Task
 from graphclust.compiled.runtime.jit_options import UNCOUNTED
 from graphclust.compiled.runtime.loops import start_compiler
 from graphclust.engine import agglomeration, levels
 from graphclust.engine.agglomeration import agglomerate
 from graphclust.engine.levels import run_on
-from graphclust.objective.objective import plain_objective, ratio_objective, weigh
+from graphclust.objective.objective import additive_objective, ratio_objective, weigh
 
 pytestmark = pytest.mark.skipif(not hasattr(cluster_sums.weights_to_own, "py_func"), reason="nothing is compiled")
 
@@ -49,10 +49,10 @@ def test_merging_is_the_same_with_counts(monkeypatch):
     assert isinstance(counted["merge_pairs"], type(njit(lambda: 0)))
     run = run_on(weigh(planted_partition(10, 50, 8, 2, rng=1).graph, "modularity"))
     monkeypatch.setattr(levels, "AT_ONCE", 0)
-    for objective in (plain_objective(run.units, 10, 1.0), ratio_objective(run.units)):
-        found = agglomerate(run.finest, Goal(objective, 10), run)
+    for objective in (additive_objective(run.totals, 10, 1.0), ratio_objective(run.totals)):
+        found = agglomerate(run.finest, Task(objective, 10), run)
         with monkeypatch.context() as patch:
             patch.setattr(agglomeration, "merge_pairs", counted["merge_pairs"])
-            again = agglomerate(run.finest, Goal(objective, 10), run)
+            again = agglomerate(run.finest, Task(objective, 10), run)
         assert np.array_equal(found.labels, again.labels)
         assert np.array_equal(found.sums.inside, again.sums.inside)

@@ -13,7 +13,7 @@ from numpy.testing import assert_allclose
 from reference import objectives as reference
 from scipy import sparse
 
-from graphclust.compiled.graphs.levels import Goal
+from graphclust.compiled.graphs.levels import Task
 from graphclust.compiled.graphs.merging import COARSE_TIE, MANY_READS, NEAR_ENOUGH
 from graphclust.compiled.graphs.objective import value_of
 from graphclust.engine import agglomeration, levels
@@ -92,12 +92,12 @@ def test_every_union_is_the_best_that_is_allowed(name, objective, resolution):
     A, n = graph.to_scipy().toarray(), graph.n_nodes
     run, wanted = run_and_objective(graph, objective, resolution, 2)
     trace, mass_of_nodes = np.full(n, np.nan), run.finest.terms.mass
-    agglomerate(run.finest, Goal(wanted, 1), run, trace)
+    agglomerate(run.finest, Task(wanted, 1), run, trace)
     ratio = OBJECTIVES[objective].is_ratio
     slack = (NEAR_ENOUGH if ratio else 0.0) * wanted.unit + 1e-9 * wanted.unit
     labels = np.arange(n)
     for k in range(n - 1, 0, -1):
-        after, sums = agglomerate(run.finest, Goal(wanted, k), run)
+        after, sums = agglomerate(run.finest, Task(wanted, k), run)
         assert set(after) == set(range(k))
         for known, exact in zip(sums, with_sums(run.finest, after, k, run).sums, strict=True):
             np.testing.assert_allclose(known, exact, rtol=1e-9, atol=1e-12 * graph.total_volume)
@@ -140,7 +140,7 @@ def test_the_tree_unites_what_is_linked_most_beyond_chance(name):
     labels = np.arange(n)
     for k in range(n - 1, 0, -1):
         excess = reference.excess_over_chance(A, labels)
-        after = agglomerate(run.finest, Goal(chance_objective(run.units), k), run).labels
+        after = agglomerate(run.finest, Task(chance_objective(run.totals), k), run).labels
         if k >= graph.n_components:
             a, b = np.unravel_index(excess.argmax(), excess.shape)
             assert found[k] == pytest.approx(excess[a, b], rel=1e-9)
@@ -214,8 +214,8 @@ def test_nodes_that_hang_on_a_hub_are_merged_in_time_that_grows_with_their_numbe
     resolution, counted = {"modularity": 1.0, "constant_potts": 1e-4}.get(objective), Counted()
     run, wanted = run_and_objective(graph, objective.replace("beyond chance", "constant_potts"), resolution, 5)
     run = replace(run, progress=counted)
-    wanted = chance_objective(run.units) if objective == "beyond chance" else wanted
-    labels, sums = agglomerate(run.finest, Goal(wanted, 5), run)
+    wanted = chance_objective(run.totals) if objective == "beyond chance" else wanted
+    labels, sums = agglomerate(run.finest, Task(wanted, 5), run)
     assert sorted(set(labels)) == list(range(5))
     assert counted.steps < 2 * MANY_READS
     assert_allclose(sums.inside, with_sums(run.finest, labels, 5, run).sums.inside)
@@ -226,7 +226,7 @@ def test_leaves_of_unequal_weight_join_their_hub_about_in_the_order_of_their_lin
     """Gains that differ by an eighth may be taken for each other there, those that differ by more may not."""
     graph = hub_graph("unequal leaves", 4_000)
     run, pairs = run_on(weigh(graph, "constant_potts")), np.zeros((4_000, 2), np.int32)
-    agglomerate(run.finest, Goal(chance_objective(run.units), 1), run, pairs=pairs)
+    agglomerate(run.finest, Task(chance_objective(run.totals), 1), run, pairs=pairs)
     ended, enlarged = pairs[:0:-1].T
     leaf = np.where(ended > 0, ended, enlarged)  # the hub is node 0, and may go on under a leaf's name
     order = graph.weights[: graph.indptr[1]][leaf - 1]
@@ -240,11 +240,11 @@ def test_merging_goes_on_from_where_a_step_ended(objective, monkeypatch):
     run, wanted = run_and_objective(
         make_graph("power-law blocks"), objective, 1.0 if objective == "modularity" else None, 5
     )
-    at_once = agglomerate(run.finest, Goal(wanted, 5), run)
+    at_once = agglomerate(run.finest, Task(wanted, 5), run)
     monkeypatch.setattr(levels, "AT_ONCE", 0)
     monkeypatch.setattr(agglomeration, "ENTRIES_PER_STEP", 7)
     counted = Counted()
-    in_steps = agglomerate(run.finest, Goal(wanted, 5), replace(run, progress=counted))
+    in_steps = agglomerate(run.finest, Task(wanted, 5), replace(run, progress=counted))
     assert (in_steps.labels == at_once.labels).all() and counted.steps > 100
     for ours, expected in zip(in_steps.sums, at_once.sums, strict=True):
         np.testing.assert_array_equal(ours, expected)
@@ -255,7 +255,7 @@ def test_merging_goes_on_from_where_a_step_ended(objective, monkeypatch):
 def test_where_k_is_free_merging_ends_when_no_union_gains(name, objective, resolution):
     graph = some_graph(name)
     run, wanted = run_and_objective(graph, objective, resolution, 1)
-    found = agglomerate(run.finest, Goal(wanted, 0), run)
+    found = agglomerate(run.finest, Task(wanted, 0), run)
     gains = reference.gains_of_unions(graph.to_scipy().toarray(), found.labels, objective, resolution)
     assert gains.max() <= 1e-9 * graph.total_volume and len(found.sums.size) == found.labels.max() + 1
     alone = value_of(wanted, with_sums(run.finest, np.arange(graph.n_nodes, dtype=np.int32), graph.n_nodes, run).sums)
@@ -265,13 +265,13 @@ def test_where_k_is_free_merging_ends_when_no_union_gains(name, objective, resol
 def test_the_trace_of_unions_names_the_clusters_that_become_one():
     run, wanted = run_and_objective(looped(), "modularity", 1.0, 1)
     gains, pairs = np.full(24, -np.inf), np.zeros((24, 2), np.int32)
-    agglomerate(run.finest, Goal(wanted, 1), run, gains, pairs)
+    agglomerate(run.finest, Task(wanted, 1), run, gains, pairs)
     labels = np.arange(24)
     for k in range(23, 0, -1):
         ended, enlarged = pairs[k]
         assert ended != enlarged and (labels == ended).any() and (labels == enlarged).any()
         labels[labels == ended] = enlarged
-        expected = agglomerate(run.finest, Goal(wanted, k), run).labels
+        expected = agglomerate(run.finest, Task(wanted, k), run).labels
         assert len(np.unique(np.c_[labels, expected], axis=0)) == k == len(set(labels))
 
 

@@ -19,8 +19,8 @@ from graphclust.compiled.graphs import balance as balance_loops
 from graphclust.compiled.graphs import fiduccia_mattheyses as climbing
 from graphclust.compiled.graphs import jet
 from graphclust.compiled.graphs.bisection import grow_halves
-from graphclust.compiled.graphs.levels import Goal
-from graphclust.compiled.graphs.objective import PLAIN, Objective
+from graphclust.compiled.graphs.levels import Task
+from graphclust.compiled.graphs.objective import ADDITIVE, Objective
 from graphclust.compiled.graphs.two_hop import join_singletons
 from graphclust.compiled.runtime.loops import plain
 from graphclust.compiled.runtime.shuffling import draws_of
@@ -349,62 +349,62 @@ def run_on(graph, size):
     return with_sizes_as_masses(levels.run_on(weigh(graph, "edge_cut")), size)
 
 
-def climbed(level, found, goal, seed=0):
-    room, rng = room_for(level, goal.k), np.random.default_rng(seed)
+def climbed(level, found, task, seed=0):
+    room, rng = room_for(level, task.k), np.random.default_rng(seed)
     climbing.climb_into(
-        level, found, goal, np.zeros(goal.k), climbing.FMLimits(1, 20, np.inf, 30, 0.0), draws_of(rng), room
+        level, found, task, np.zeros(task.k), climbing.FMLimits(1, 20, np.inf, 30, 0.0), draws_of(rng), room
     )
-    return partition_in(room, goal.k)
+    return partition_in(room, task.k)
 
 
 def test_fiduccia_mattheyses_crosses_a_hill():
     ladder = graphclust.as_graph(nx.circular_ladder_graph(20))
-    run, goal = run_on(ladder, np.ones(40)), Goal(Objective(PLAIN, 0.0, 1.0), 2, 0.0, 30.0)
+    run, task = run_on(ladder, np.ones(40)), Task(Objective(ADDITIVE, 0.0, 1.0), 2, 0.0, 30.0)
     labels = (np.arange(40) % 20 < 10).astype(np.int32)
     labels[[20, 39]] = 1  # a border of slanted steps: each move alone loses or keeps
     found = with_sums(run.finest, labels, 2, run)
-    assert value(climbed(run.finest, found, goal), goal) > value(found, goal)
+    assert value(climbed(run.finest, found, task), task) > value(found, task)
 
 
-def moved_in_rounds(level, found, goal):
-    room = room_for(level, goal.k)
-    return partition_in(room, jet.move_in_rounds_into(level, found, goal, np.zeros(goal.k), jet.Rounds(0.25, 12), room))
+def moved_in_rounds(level, found, task):
+    room = room_for(level, task.k)
+    return partition_in(room, jet.move_in_rounds_into(level, found, task, np.zeros(task.k), jet.Rounds(0.25, 12), room))
 
 
 @pytest.mark.parametrize("seed", range(8))
 @pytest.mark.parametrize(("move", "most"), [(climbed, 14), (moved_in_rounds, 13)])
 def test_moves_never_lower_the_value_nor_break_the_bound(move, most, seed):
     run = run_on(graphclust.as_graph(random_graph(60, seed, 0.1)), np.ones(60))
-    goal = Goal(Objective(PLAIN, 0.0, 1.0), 5, 0.0, float(most))
+    task = Task(Objective(ADDITIVE, 0.0, 1.0), 5, 0.0, float(most))
     found = with_sums(run.finest, np.random.default_rng(seed).permutation(np.arange(60) % 5).astype(np.int32), 5, run)
-    after = move(run.finest, found, goal)
+    after = move(run.finest, found, task)
     sizes = np.bincount(after.labels, minlength=5)
     assert after.sums.inside == pytest.approx(with_sums(run.finest, after.labels, 5, run).sums.inside)
-    assert value(after, goal) > value(found, goal) and sizes.max() <= most and sizes.min() > 0
+    assert value(after, task) > value(found, task) and sizes.max() <= most and sizes.min() > 0
     assert after.sums.size.tolist() == sizes.tolist()
     for u, to in itertools.product(range(60 if move is climbed else 0), range(5)):  # no move that has room gains
         moved = after.labels.copy()
         moved[u] = to
         if np.bincount(moved).max() <= most and len(np.unique(moved)) == 5:
-            assert value(with_sums(run.finest, moved, 5, run), goal) <= value(after, goal) + 1e-9
+            assert value(with_sums(run.finest, moved, 5, run), task) <= value(after, task) + 1e-9
 
 
 def test_rounds_of_moves_exchange_nodes_of_full_clusters():
     cliques = nx.convert_node_labels_to_integers(nx.disjoint_union(nx.complete_graph(10), nx.complete_graph(10)))
-    run, goal = run_on(graphclust.as_graph(cliques), np.ones(20)), Goal(Objective(PLAIN, 0.0, 1.0), 2, 0.0, 10.0)
+    run, task = run_on(graphclust.as_graph(cliques), np.ones(20)), Task(Objective(ADDITIVE, 0.0, 1.0), 2, 0.0, 10.0)
     labels = (np.arange(20) >= 10).astype(np.int32)
     labels[[0, 1, 2, 10, 11, 12]] ^= 1
     found = with_sums(run.finest, labels, 2, run)
-    assert climbed(run.finest, found, goal).labels.tolist() == labels.tolist()  # no cluster has room
-    after = moved_in_rounds(run.finest, found, goal)
-    assert value(after, goal) == 180.0 and after.sums.size.tolist() == [10, 10]
+    assert climbed(run.finest, found, task).labels.tolist() == labels.tolist()  # no cluster has room
+    after = moved_in_rounds(run.finest, found, task)
+    assert value(after, task) == 180.0 and after.sums.size.tolist() == [10, 10]
 
 
 def test_rounds_of_moves_end_where_the_cut_is_lost_in_the_round_off_of_heavy_edges():
     light, heavy, A = [(0, 2), (0, 5), (1, 3), (3, 4)], [(2, 3), (2, 4), (3, 5)], np.zeros((6, 6))
     for (u, v), weight in [*itertools.product(light, [0.1]), *itertools.product(heavy, [1e15])]:
         A[u, v] = A[v, u] = weight
-    run, goal = run_on(graphclust.as_graph(A), np.ones(6)), Goal(Objective(PLAIN, 0.0, 1.0), 2, 0.0, 4.0)
+    run, task = run_on(graphclust.as_graph(A), np.ones(6)), Task(Objective(ADDITIVE, 0.0, 1.0), 2, 0.0, 4.0)
     found = with_sums(run.finest, (np.arange(6) % 2).astype(np.int32), 2, run)
 
     def give_up(*_):
@@ -414,7 +414,7 @@ def test_rounds_of_moves_end_where_the_cut_is_lost_in_the_round_off_of_heavy_edg
     signal.setitimer(signal.ITIMER_REAL, 5.0)
     try:
         with plain():  # a compiled loop would not hear of it
-            after = moved_in_rounds(run.finest, found, goal)
+            after = moved_in_rounds(run.finest, found, task)
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0.0)
         signal.signal(signal.SIGALRM, before)
@@ -427,9 +427,9 @@ def test_balancing_moves_clusters_into_their_bounds(seed, k):
     graph, rng = graphclust.as_graph(random_graph(40, seed, 0.1)), np.random.default_rng(seed)
     run = run_on(graph, np.ones(40))
     labels = np.r_[np.arange(4), rng.integers(0, 2, 36)].astype(np.int32)
-    found, goal = with_sums(run.finest, labels, 4, run), Goal(Objective(PLAIN, 0.0, 1.0), k, 8.0, 12.0)
+    found, task = with_sums(run.finest, labels, 4, run), Task(Objective(ADDITIVE, 0.0, 1.0), k, 8.0, 12.0)
     room = room_for(run.finest, 4)
-    n_clusters, within = balance_loops.balance_into(run.finest, found, goal, np.zeros(4), room)
+    n_clusters, within = balance_loops.balance_into(run.finest, found, task, np.zeros(4), room)
     sizes = np.bincount(room.labels, minlength=n_clusters)
     assert within and sizes.min() >= 8 and sizes.max() <= 12 and (k == 0 or n_clusters == k)
     again = with_sums(run.finest, room.labels, n_clusters, run)

@@ -9,13 +9,13 @@ from hypothesis import strategies as st
 
 import graphclust
 from graphclust import GraphValidationError, communities
-from graphclust.compiled.graphs.levels import Goal
-from graphclust.compiled.graphs.objective import PLAIN, Objective
+from graphclust.compiled.graphs.levels import Task
+from graphclust.compiled.graphs.objective import ADDITIVE, Objective
 from graphclust.engine.agglomeration import agglomerate
 from graphclust.engine.bounds import as_bounds, as_bounds_of_k, most_of_equal_parts
 from graphclust.engine.levels import run_on, with_sums
 from graphclust.engine.local_moving import find_regions, refine
-from graphclust.engine.resolution import goal_at
+from graphclust.engine.resolution import task_at
 from graphclust.errors import ParameterError
 from graphclust.faces.cli.main import main
 from graphclust.objective.objective import weigh
@@ -176,29 +176,29 @@ def level_and_run(A, sizes, objective="modularity"):
 def test_no_step_passes_the_maximum(seed):
     A, sizes = random_matrix(60, 3 * seed + 1, 0.1, 3), np.random.default_rng(seed).integers(1, 4, 60).astype(float)
     on, level, run = level_and_run(A, sizes)
-    goal = goal_at(on, 0.3, "modularity")._replace(most=9.0)
-    regions = find_regions(level, goal.objective.pull, run, goal.most)
-    merged = agglomerate(level, goal, run)
-    for found in (regions, merged, refine(level, regions, goal, run), refine(level, merged, goal, run)):
+    task = task_at(on, 0.3, "modularity")._replace(most=9.0)
+    regions = find_regions(level, task.objective.penalty, run, task.most)
+    merged = agglomerate(level, task, run)
+    for found in (regions, merged, refine(level, regions, task, run), refine(level, merged, task, run)):
         assert np.bincount(found.labels, sizes).max() <= 9.0
     apart = with_sums(level, np.arange(60, dtype=np.int32), 60, run)
-    free = refine(level, apart, goal._replace(most=np.inf), run)
+    free = refine(level, apart, task._replace(most=np.inf), run)
     assert np.bincount(free.labels, sizes).max() > 9.0  # or the bound did not bind
 
 
 def test_moving_leaves_no_cluster_below_the_minimum():
     on, level, run = level_and_run(nx.barbell_graph(8, 0), np.ones(16), "constant_potts")
     labels = np.r_[np.zeros(11), np.ones(5)].astype(np.int32)
-    goal = goal_at(on, 0.1, "constant_potts")
+    task = task_at(on, 0.1, "constant_potts")
     found = with_sums(level, 1 - labels, 2, run)
-    assert sorted(np.bincount(refine(level, found, goal, run).labels)) == [8, 8]
-    kept = refine(level, found, goal._replace(least=10.0), run)
+    assert sorted(np.bincount(refine(level, found, task, run).labels)) == [8, 8]
+    kept = refine(level, found, task._replace(least=10.0), run)
     assert np.bincount(kept.labels).max() >= 10
 
 
 def test_merging_to_k_ends_where_no_two_clusters_fit_into_one():
     _, level, run = level_and_run(nx.path_graph(9), np.ones(9), "constant_potts")
-    found = agglomerate(level, Goal(Objective(PLAIN, 0.0, 1.0), 3, 0.0, 2.0), run)
+    found = agglomerate(level, Task(Objective(ADDITIVE, 0.0, 1.0), 3, 0.0, 2.0), run)
     assert np.bincount(found.labels).max() <= 2 and len(found.sums.size) == 5
 
 

@@ -14,8 +14,8 @@ from scipy.io import mmread, mmwrite
 
 import graphclust
 from graphclust import Coreset, coreset_sc
-from graphclust.compiled.graphs.levels import Goal
-from graphclust.compiled.graphs.objective import PLAIN, Objective
+from graphclust.compiled.graphs.levels import Task
+from graphclust.compiled.graphs.objective import ADDITIVE, Objective
 from graphclust.engine import v_cycle
 from graphclust.engine.bounds import as_bounds_of_k, describe_sure_bounds, pack
 from graphclust.engine.connected_balance import balance_connected, grow_connected
@@ -298,37 +298,37 @@ def test_what_is_called_sure_to_do_is_met_by_packing(weights, k):
 def level_and_goal(graph, k, least, most):
     on = weigh(graphclust.as_graph(graph), "constant_potts")
     run = run_on(on, size=np.ones(len(graph)))
-    return run.finest, Goal(Objective(PLAIN, on.units.chance, 1.0), k, least, most), run
+    return run.finest, Task(Objective(ADDITIVE, on.totals.chance, 1.0), k, least, most), run
 
 
 @pytest.mark.parametrize("seed", range(4))
 def test_settling_makes_k_clusters_within_the_bounds_of_any_partition(seed):
-    level, goal, run = level_and_goal(nx.barabasi_albert_graph(50, 2, seed=seed), 5, 8.0, 12.0)
+    level, task, run = level_and_goal(nx.barabasi_albert_graph(50, 2, seed=seed), 5, 8.0, 12.0)
     for labels in (np.zeros(50), np.arange(50), np.arange(50) % 5, np.arange(50) // 7):
         found = with_sums(level, labels.astype(np.int32), int(labels.max()) + 1, run)
-        if len(found.sums.size) >= goal.k:
-            assert is_within(level, settle(level, found, goal, run), goal, run)
+        if len(found.sums.size) >= task.k:
+            assert is_within(level, settle(level, found, task, run), task, run)
 
 
 def test_growth_makes_connected_clusters():
-    level, goal, run = level_and_goal(NOVEL, 6, 1.0, 77.0)
+    level, task, run = level_and_goal(NOVEL, 6, 1.0, 77.0)
     found = grow_connected(level, 6, run)
-    assert is_within(level, found, goal, run)
+    assert is_within(level, found, task, run)
     assert n_disconnected(nx.to_scipy_sparse_array(NOVEL), found.labels) == 0
 
 
 @pytest.mark.parametrize("seed", range(4))
 def test_balancing_keeps_clusters_connected(seed):
     graph = nx.convert_node_labels_to_integers(nx.grid_2d_graph(8, 8))
-    level, goal, run = level_and_goal(graph, 4, 15.0, 17.0)
+    level, task, run = level_and_goal(graph, 4, 15.0, 17.0)
     corners = np.array([0, 1, 8, 9])
     labels = np.full(64, 0, np.int32)
     labels[corners[1:] + 4 * seed] = [1, 2, 3]
     found = with_sums(level, labels, 4, run)
     if n_disconnected(nx.to_scipy_sparse_array(graph), labels):
         return
-    made = balance_connected(level, found, goal, run)
-    assert is_within(level, made, goal, run) and n_disconnected(nx.to_scipy_sparse_array(graph), made.labels) == 0
+    made = balance_connected(level, found, task, run)
+    assert is_within(level, made, task, run) and n_disconnected(nx.to_scipy_sparse_array(graph), made.labels) == 0
 
 
 def test_a_path_is_within_its_bounds_at_every_k():
@@ -517,9 +517,9 @@ def test_info_names_the_remedy_for_a_rectangular_matrix(tmp_path, capsys):
     ("least", "most", "joins"), [(1.0, 4.0, True), (1.0, 3.0, False), (3.0, 4.0, False), (2.0, 4.0, True)]
 )
 def test_a_part_joins_a_neighbor_only_where_both_clusters_stay_within_the_bounds(least, most, joins):
-    level, goal, run = level_and_goal(nx.path_graph(6), 2, least, most)
+    level, task, run = level_and_goal(nx.path_graph(6), 2, least, most)
     found = with_sums(level, np.array([0, 1, 1, 1, 0, 0], np.int32), 2, run)
-    assert connect_once(level, found, goal, run).labels.tolist() == (
+    assert connect_once(level, found, task, run).labels.tolist() == (
         [1, 1, 1, 1, 0, 0] if joins else [0, 1, 1, 1, 0, 0]
     )
 

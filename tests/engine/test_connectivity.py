@@ -9,13 +9,13 @@ from scipy import sparse
 
 import graphclust
 from graphclust import Coreset, coreset_sc
-from graphclust.compiled.graphs.levels import Goal
+from graphclust.compiled.graphs.levels import Task
 from graphclust.engine import connectivity, sequential_contraction
 from graphclust.engine.levels import run_on, with_sums
 from graphclust.engine.resolution import objective_of
 from graphclust.graph.container import Graph
 from graphclust.graph.executor import InProcess
-from graphclust.objective.objective import OBJECTIVES, as_aim, weigh
+from graphclust.objective.objective import OBJECTIVES, as_objective_choice, weigh
 from graphclust.partition.components import mask_nodes
 from graphclust.progress import Progress
 from graphclust.two_step.blockwise import GraphSource
@@ -41,8 +41,8 @@ def parts_of_clusters(graph: Graph, labels: np.ndarray) -> list[int]:
     ]
 
 
-def goal_of(run, name: str, k: int) -> Goal:
-    return Goal(objective_of(as_aim(name, None), k, 1.0, run.units)[0], k)
+def goal_of(run, name: str, k: int) -> Task:
+    return Task(objective_of(as_objective_choice(name, None), k, 1.0, run.totals)[0], k)
 
 
 @for_each("name", OBJECTIVES)
@@ -74,18 +74,18 @@ def test_blocks_and_memory_connect_the_same_clusters(name, aside):
     labels = np.random.default_rng(1).permutation(np.arange(graph.n_nodes) % k).astype(np.int32)
     labels[~searched] = 0
     run = memory.run(name)
-    goal = goal_of(run, name, k)
+    task = goal_of(run, name, k)
     apart = with_sums(run.finest, np.where(searched, labels, np.int32(k)), k + 1, run)
-    alone = connectivity.connect_once(run.finest, apart, goal._replace(k=k + 1), run)
+    alone = connectivity.connect_once(run.finest, apart, task._replace(k=k + 1), run)
     outside = np.where(searched, labels, np.int32(-1))
     sums = blocks.sums(outside, k, name)
     given = blocks.engine.once(lambda source: outside)
-    found = blocks.connect_once(with_sums(run.finest, labels, k, run)._replace(labels=given, sums=sums), goal, name)
+    found = blocks.connect_once(with_sums(run.finest, labels, k, run)._replace(labels=given, sums=sums), task, name)
     together = blocks.engine.fetch(found.labels)
     assert (together[searched] == alone.labels[searched]).all() and (together[~searched] == -1).all()
     assert parts_of_clusters(graph, together) == [1] * k
     assert found.sums.mass == pytest.approx(alone.sums.mass[:k]) and len(found.sums.mass) == k
-    assert blocks.connect_once(found, goal, name) is found
+    assert blocks.connect_once(found, task, name) is found
 
 
 @for_each("objective", OBJECTIVES)

@@ -12,7 +12,7 @@ from reference import objectives as reference
 
 from graphclust import coreset_sc
 from graphclust.compiled.graphs import v_cycle
-from graphclust.compiled.graphs.levels import Goal
+from graphclust.compiled.graphs.levels import Task
 from graphclust.engine import contraction, engine, levels, sequential_contraction
 from graphclust.engine.agglomeration import agglomerate
 from graphclust.engine.contraction import contract, links_of_clusters
@@ -109,16 +109,16 @@ def test_the_order_of_neighbors_does_not_depend_on_blocks(monkeypatch):
 def test_a_partition_has_its_value_on_every_level(graph, name, resolution):
     graph = looped() if graph == "uneven and looped" else connected_part(graph)
     run, objective = run_and_objective(graph, name, resolution, 3)
-    A, goal = graph.to_scipy().toarray(), Goal(objective, 3)
+    A, task = graph.to_scipy().toarray(), Task(objective, 3)
     once = contract(run.finest, random_partition(run, graph.n_nodes - 1, 3), run)
     of_regions = levels.with_sums(once.coarse, random_labels(graph.n_nodes - 1, 4, 4).astype(np.int32), 4, run)
     twice = contract(once.coarse, of_regions, run)
     coarse = levels.with_sums(twice.coarse, np.array([0, 1, 2, 1], np.int32), 3, run)
     fine = once.project(twice.project(coarse))
     expected = reference.value(A, fine.labels, name, resolution)
-    assert value(coarse, goal) == pytest.approx(expected, abs=1e-9 * max(1.0, A.sum()))
+    assert value(coarse, task) == pytest.approx(expected, abs=1e-9 * max(1.0, A.sum()))
     assert (twice.restrict(once.restrict(fine)).labels == coarse.labels).all()
-    assert twice.coarse.terms.mass.sum() == pytest.approx(run.units.mass)
+    assert twice.coarse.terms.mass.sum() == pytest.approx(run.totals.mass)
 
 
 @pytest.mark.parametrize("graph", ["karate", "uneven and looped", "weights of all sizes", "star"])
@@ -174,12 +174,12 @@ def test_sums_of_a_cut_are_exact_after_links_were_estimated(monkeypatch):
     monkeypatch.setattr(levels, "AT_ONCE", 0)
     graph = planted_partition(12, 80, 12, 2, rng=518).graph
     run, objective = run_and_objective(graph, "normalized_cut", None, 6)
-    goal = Goal(objective, 6)
+    task = Task(objective, 6)
     regions = random_partition(run, 40, 3)
     step = contract(run.finest, regions, run)
-    coarse = agglomerate(step.coarse, goal, run)
+    coarse = agglomerate(step.coarse, task, run)
     assert step.project(coarse).sums.inside.sum() != pytest.approx(exact(run, step.project(coarse)).inside.sum())
-    found = uncoarsen(step, coarse, goal, run)
+    found = uncoarsen(step, coarse, task, run)
     np.testing.assert_allclose(found.sums.inside, exact(run, found).inside)
 
 

@@ -20,10 +20,10 @@ from graphclust.engine import engine, levels, local_moving
 from graphclust.engine.contraction import contract
 from graphclust.engine.levels import with_sums
 from graphclust.engine.overlay import overlay, split_disconnected
-from graphclust.engine.resolution import goal_at, plan_for_any_number
+from graphclust.engine.resolution import task_at, schedule_for_any_number
 from graphclust.errors import GraphWarning, Interrupted, ParameterError
 from graphclust.faces.cli.main import main
-from graphclust.objective.objective import PLAIN_OBJECTIVES, weigh
+from graphclust.objective.objective import ADDITIVE_OBJECTIVES, weigh
 from graphclust.partition.communities import communities
 
 QUESTIONS = [("modularity", 3.0), *each_at(1.0, 0.3)[len(RATIOS) :]]
@@ -102,9 +102,9 @@ def test_more_new_partitions_never_lead_to_a_worse_one(seed):
     values = []
     for n_new in (0, 16, 64):
         on, run = run_on(graph_of(WITHOUT_CLUSTERS), seed=seed)
-        plan = plan_for_any_number(goal_at(on, 1.0, "modularity"))
-        found = engine.v_cycle(run.finest, None, plan.goal, plan.pulls[0], run)
-        values.append(levels.value(engine.evolve(run.finest, found, plan, n_new, run), plan.goal))
+        schedule = schedule_for_any_number(task_at(on, 1.0, "modularity"))
+        found = engine.v_cycle(run.finest, None, schedule.task, schedule.penalties[0], run)
+        values.append(levels.value(engine.evolve(run.finest, found, schedule, n_new, run), schedule.task))
     assert values == sorted(values) and values[0] < values[1]
 
 
@@ -132,9 +132,9 @@ def test_a_small_graph_has_as_many_new_partitions_as_are_asked_for():
     for n_new in (4, 16):
         on, run = run_on(graph_of(WITHOUT_CLUSTERS), seed=0)
         run.progress.watch(on.graph)
-        plan = plan_for_any_number(goal_at(on, 1.0, "modularity"))
-        found = engine.v_cycle(run.finest, None, plan.goal, plan.pulls[0], run)
-        engine.evolve(run.finest, found, plan, n_new, run)
+        schedule = schedule_for_any_number(task_at(on, 1.0, "modularity"))
+        found = engine.v_cycle(run.finest, None, schedule.task, schedule.penalties[0], run)
+        engine.evolve(run.finest, found, schedule, n_new, run)
         read.append(sum(run.progress.entries_read.values()))
     assert 2 * read[0] < read[1]
 
@@ -155,9 +155,9 @@ def test_rounds_of_v_cycles_go_on_while_they_gain():
     values = []
     for better in (engine.improve, engine.improve_while_worth):
         on, run = run_on(graph_of(WITHOUT_CLUSTERS), seed=2)
-        plan = plan_for_any_number(goal_at(on, 5.0, "modularity"))
-        found = engine.v_cycle(run.finest, None, plan.goal, plan.pulls[0], run)
-        values.append(levels.value(better(run.finest, found, plan, run, 3), plan.goal))
+        schedule = schedule_for_any_number(task_at(on, 5.0, "modularity"))
+        found = engine.v_cycle(run.finest, None, schedule.task, schedule.penalties[0], run)
+        values.append(levels.value(better(run.finest, found, schedule, run, 3), schedule.task))
     assert values[0] < values[1]
 
 
@@ -187,16 +187,16 @@ def test_clusters_of_random_graphs_are_connected(seed):
 
 
 @for_each("name", ["looped block model", "weights of all sizes", "tiny pieces"])
-@for_each("objective", PLAIN_OBJECTIVES)
+@for_each("objective", ADDITIVE_OBJECTIVES)
 def test_sums_of_every_step_are_those_of_its_labels(name, objective):
     graph = make_graph(name)
     on, run = run_on(graph, objective)
-    level, goal = run.finest, goal_at(on, 0.7, objective)
-    regions = local_moving.find_regions(level, goal.objective.pull, run)
+    level, task = run.finest, task_at(on, 0.7, objective)
+    regions = local_moving.find_regions(level, task.objective.penalty, run)
     step = contract(level, regions, run)
-    coarse = engine.v_cycle(step.coarse, None, goal, goal.objective.pull, run)
-    fine = local_moving.refine(level, step.project(coarse), goal, run)
-    for found in (regions, step.project(coarse), fine, engine.partition(level, goal, engine.EFFORTS["normal"], run)):
+    coarse = engine.v_cycle(step.coarse, None, task, task.objective.penalty, run)
+    fine = local_moving.refine(level, step.project(coarse), task, run)
+    for found in (regions, step.project(coarse), fine, engine.partition(level, task, engine.EFFORTS["normal"], run)):
         again = with_sums(level, found.labels, len(found.sums.size), run)
         assert found.sums.inside == pytest.approx(again.sums.inside, abs=1e-9 * graph.total_volume)
         assert found.sums.mass == pytest.approx(again.sums.mass)
@@ -207,21 +207,21 @@ def test_sums_of_every_step_are_those_of_its_labels(name, objective):
 def test_no_step_lets_the_value_fall(at_once, monkeypatch):
     monkeypatch.setattr(levels, "AT_ONCE", at_once)  # 0: in steps, as large graphs are worked on
     on, run = run_on(looped(80, 5, 0.1))
-    level, goal = run.finest, goal_at(on, 1.0, "modularity")
-    plan = plan_for_any_number(goal)
+    level, task = run.finest, task_at(on, 1.0, "modularity")
+    schedule = schedule_for_any_number(task)
     found = random_partition(level, 9, run)
     steps = [
-        lambda found: local_moving.refine(level, found, goal, run),
-        lambda found: engine.v_cycle(level, found, goal, 4.0 * goal.objective.pull, run),
-        lambda found: engine.recombine(level, [found, random_partition(level, 5, run)], plan, run),
-        lambda found: engine.v_cycle(level, found, goal, goal.objective.pull, run),
-        lambda found: engine.evolve(level, found, plan, 8, run),
+        lambda found: local_moving.refine(level, found, task, run),
+        lambda found: engine.v_cycle(level, found, task, 4.0 * task.objective.penalty, run),
+        lambda found: engine.recombine(level, [found, random_partition(level, 5, run)], schedule, run),
+        lambda found: engine.v_cycle(level, found, task, task.objective.penalty, run),
+        lambda found: engine.evolve(level, found, schedule, 8, run),
     ]
     for step in steps:
         after = step(found)
-        assert levels.value(after, goal) >= levels.value(found, goal) - 1e-9
+        assert levels.value(after, task) >= levels.value(found, task) - 1e-9
         found = after
-    assert levels.value(found, goal) > levels.value(random_partition(level, 9, run), goal)
+    assert levels.value(found, task) > levels.value(random_partition(level, 9, run), task)
 
 
 @pytest.mark.parametrize("free", [True, False])
@@ -231,9 +231,9 @@ def test_steps_over_blocks_are_those_in_one_call(free, monkeypatch):
     for at_once in (0, levels.AT_ONCE):
         monkeypatch.setattr(levels, "AT_ONCE", at_once)
         on, run = run_on(graph, seed=4)
-        goal = goal_at(on, 1.0, "modularity")._replace(k=0 if free else 6)
-        found, pull = random_partition(run.finest, 6, run), 2.0 * goal.objective.pull
-        made.append(engine.v_cycle(run.finest, found, goal, pull, run))
+        task = task_at(on, 1.0, "modularity")._replace(k=0 if free else 6)
+        found, penalty = random_partition(run.finest, 6, run), 2.0 * task.objective.penalty
+        made.append(engine.v_cycle(run.finest, found, task, penalty, run))
     assert (made[0].labels == made[1].labels).all()
     assert made[0].sums.inside == pytest.approx(made[1].sums.inside)
 
@@ -241,10 +241,10 @@ def test_steps_over_blocks_are_those_in_one_call(free, monkeypatch):
 @pytest.mark.parametrize("k", [1, 2, 5, 24])
 def test_exactly_k_clusters_stay_k(k):
     on, run = run_on(looped(24, 2209))
-    goal = goal_at(on, 1.0, "modularity")._replace(k=k)
-    found = engine.v_cycle(run.finest, None, goal, goal.objective.pull, run)
+    task = task_at(on, 1.0, "modularity")._replace(k=k)
+    found = engine.v_cycle(run.finest, None, task, task.objective.penalty, run)
     for size in (1.0, 8.0):
-        found = engine.v_cycle(run.finest, found, goal, size * goal.objective.pull, run)
+        found = engine.v_cycle(run.finest, found, task, size * task.objective.penalty, run)
         assert len(found.sums.size) == k and (np.bincount(found.labels, minlength=k) > 0).all()
 
 
@@ -270,19 +270,19 @@ def test_disconnected_clusters_are_split_into_their_parts(seed):
 
 def test_contraction_keeps_the_value_of_every_partition():
     on, run = run_on(looped(50, 9, 0.1))
-    goal = goal_at(on, 1.3, "modularity")
+    task = task_at(on, 1.3, "modularity")
     step = contract(run.finest, random_partition(run.finest, 12, run), run)
     coarse = random_partition(step.coarse, 4, run)
     fine = step.project(coarse)
     again = with_sums(run.finest, fine.labels, 4, run)
-    assert levels.value(coarse, goal) == pytest.approx(levels.value(again, goal))
+    assert levels.value(coarse, task) == pytest.approx(levels.value(again, task))
     assert (step.restrict(fine).labels == coarse.labels).all()
 
 
 def test_a_node_that_no_cluster_suits_becomes_one_by_itself():
     on, run = run_on(make_graph("barbell"), "constant_potts")
     everything = Partition(np.zeros(20, np.int32), ClusterSums(np.array([182.0]), np.array([20.0]), np.array([20])))
-    found = local_moving.refine(run.finest, everything, goal_at(on, 5.0, "constant_potts"), run)
+    found = local_moving.refine(run.finest, everything, task_at(on, 5.0, "constant_potts"), run)
     assert len(found.sums.size) == 20
 
 
@@ -321,7 +321,7 @@ def test_planted_communities_are_found():
 
 def test_an_isolated_node_is_a_cluster_by_itself():
     graph = graph_of(nx.disjoint_union(nx.complete_graph(4), nx.empty_graph(3)))
-    for objective in PLAIN_OBJECTIVES:
+    for objective in ADDITIVE_OBJECTIVES:
         found = communities(graph, objective=objective, resolution=0.5, rng=0)
         assert found.labels.tolist() == [0, 0, 0, 0, 1, 2, 3] and found.normalized_cut == 0.0
         assert sorted(map(len, found.communities())) == [1, 1, 1, 4]

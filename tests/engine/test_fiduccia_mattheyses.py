@@ -9,7 +9,7 @@ from aims import ONE_OF_EACH, connected_part, looped, random_partition, run_and_
 from cases import for_each
 
 from graphclust import move_nodes, normalized_cut
-from graphclust.compiled.graphs.levels import Goal
+from graphclust.compiled.graphs.levels import Task
 from graphclust.engine.levels import value, with_sums
 from graphclust.engine.settling import climb
 from graphclust.io.graph_input import as_graph
@@ -30,11 +30,11 @@ def test_a_step_of_a_border_is_left_by_a_climb_alone(name):
     graph, labels = stepped_border()
     assert (move_nodes(graph, labels, objective=name) == labels).all()
     run, objective = run_and_objective(graph, name, None, 2)
-    goal, given = Goal(objective, 2), labels.copy()
-    found = climb(run.finest, with_sums(run.finest, labels, 2, run), goal, run)
+    task, given = Task(objective, 2), labels.copy()
+    found = climb(run.finest, with_sums(run.finest, labels, 2, run), task, run)
     straight = np.repeat([0, 1], graph.n_nodes // 2)
     assert normalized_cut(graph, found.labels) == pytest.approx(normalized_cut(graph, straight))
-    assert (climb(run.finest, found, goal, run).labels == found.labels).all() and (labels == given).all()
+    assert (climb(run.finest, found, task, run).labels == found.labels).all() and (labels == given).all()
 
 
 @for_each(("name", "resolution"), ONE_OF_EACH)
@@ -43,11 +43,11 @@ def test_a_climb_never_lowers_the_value_and_keeps_every_cluster(graph, name, res
     graph = looped() if graph == "uneven and looped" else connected_part(graph)
     for k in (1, 2, 5):
         run, objective = run_and_objective(graph, name, resolution, k)
-        goal = Goal(objective, k)
+        task = Task(objective, k)
         for seed in range(3):
             before = random_partition(run, k, seed)
-            found = climb(run.finest, before, goal, run)
-            assert value(found, goal) >= value(before, goal)
+            found = climb(run.finest, before, task, run)
+            assert value(found, task) >= value(before, task)
             assert (found is before) == (name not in CUTS or k == 1)
             expected = with_sums(run.finest, found.labels, k, run).sums
             assert (found.sums.size == expected.size).all() and (expected.size > 0).all()
@@ -61,11 +61,11 @@ def test_heavy_nodes_that_pass_through_light_clusters_leave_their_sums_right(see
     upper = np.triu((rng.random((9, 9)) < 0.5) * 10.0 ** rng.uniform(-9.0, 9.0, (9, 9)), 1)
     upper[np.arange(8), np.arange(1, 9)] += 1e-9
     run, objective = run_and_objective(as_graph(upper + upper.T), "normalized_cut", None, 3)
-    goal = Goal(objective, 3)
+    task = Task(objective, 3)
     before = random_partition(run, 3, seed)
-    found = climb(run.finest, before, goal, run)
-    exact = value(with_sums(run.finest, found.labels, 3, run), goal)
-    assert value(found, goal) == pytest.approx(exact, rel=1e-12) and exact >= value(before, goal)
+    found = climb(run.finest, before, task, run)
+    exact = value(with_sums(run.finest, found.labels, 3, run), task)
+    assert value(found, task) == pytest.approx(exact, rel=1e-12) and exact >= value(before, task)
 
 
 def test_without_time_nothing_is_climbed():
@@ -73,4 +73,4 @@ def test_without_time_nothing_is_climbed():
     run, objective = run_and_objective(graph, "normalized_cut", None, 2)
     run = dataclasses.replace(run, progress=Progress(time_budget=1e-9))
     found = with_sums(run.finest, labels, 2, run)
-    assert climb(run.finest, found, Goal(objective, 2), run) is found
+    assert climb(run.finest, found, Task(objective, 2), run) is found

@@ -105,12 +105,12 @@ def test_of_communities_that_are_hard_to_tell_apart_likelier_ones_are_taken(monk
     """Than those of the most modularity at the resolution at which their number is natural."""
     found, graphs = [], [hard_communities(seed) for seed in range(4)]
     found.append([coreset_sc(graph, k, rng=1).labels for graph, _, k in graphs])
-    monkeypatch.setattr(engine, "accept_likelier", lambda level, found, goal, run: found)
+    monkeypatch.setattr(engine, "accept_likelier", lambda level, found, task, run: found)
     found.append([coreset_sc(graph, k, rng=1).labels for graph, _, k in graphs])
     for labels, others, (graph, _, k) in zip(*found, graphs, strict=True):
         run = run_on(weigh(graph, "modularity"))
         likelihoods = [
-            log_likelihood(run.units, with_sums(run.finest, one.astype(np.int32), k, run).sums)
+            log_likelihood(run.totals, with_sums(run.finest, one.astype(np.int32), k, run).sums)
             for one in (labels, others)
         ]
         assert likelihoods[0] > likelihoods[1]

@@ -8,8 +8,8 @@ from cases import for_each
 from scipy import sparse
 
 import graphclust as gc
-from graphclust.compiled.graphs.levels import Goal
-from graphclust.compiled.graphs.objective import PLAIN, Objective
+from graphclust.compiled.graphs.levels import Task
+from graphclust.compiled.graphs.objective import ADDITIVE, Objective
 from graphclust.compiled.runtime.blocks import set_threads
 from graphclust.engine import levels, local_moving
 from graphclust.engine.contraction import contract
@@ -17,7 +17,7 @@ from graphclust.engine.engine import EFFORTS, partition, partition_into
 from graphclust.engine.levels import run_on, value, with_sums
 from graphclust.engine.unlinked_clusters import partition_any
 from graphclust.graph import layers as build
-from graphclust.objective.objective import as_aim, weigh_layers
+from graphclust.objective.objective import as_objective_choice, weigh_layers
 
 KINDS = ("directed", "bipartite", "signed", "several", "slices")
 
@@ -34,25 +34,25 @@ def partitions(n):
 def values(layered, labels, resolution=1.0):
     """The modularity of each of some partitions, by the sum over pairs of nodes."""
     gain = layered.combined.to_scipy().toarray()
-    for layer, pull in zip(layered.layers, layered.pulls(resolution), strict=True):
-        gain = gain - pull * np.outer(layer.outward, layer.inward)
+    for layer, penalty in zip(layered.layers, layered.penalties(resolution), strict=True):
+        gain = gain - penalty * np.outer(layer.outward, layer.inward)
     return ((labels[:, :, None] == labels[:, None, :]) * gain).sum(axis=(1, 2)) / layered.total
 
 
 def start(layered, resolution=1.0, seed=0, k=0):
-    """A run over a graph, and its goal."""
+    """A run over a graph, and its task."""
     on = weigh_layers(layered, "modularity", resolution)
-    return run_on(on, seed), Goal(Objective(PLAIN, 1.0, on.units.volume / layered.n_nodes, on.layers), k)
+    return run_on(on, seed), Task(Objective(ADDITIVE, 1.0, on.totals.volume / layered.n_nodes, on.layers), k)
 
 
 def clusters(layered, resolution=1.0, seed=0, k=0, effort="normal"):
     """The labels that the engine finds."""
-    (run, goal), effort = start(layered, resolution, seed, k), EFFORTS[effort]
+    (run, task), effort = start(layered, resolution, seed, k), EFFORTS[effort]
     if not layered.connected:
-        return partition_any(run.finest, goal, effort, run).labels
+        return partition_any(run.finest, task, effort, run).labels
     if k:
-        return partition_into(run.finest, k, as_aim("modularity", 1.0), effort, run)[0].labels
-    return partition(run.finest, goal, effort, run).labels
+        return partition_into(run.finest, k, as_objective_choice("modularity", 1.0), effort, run)[0].labels
+    return partition(run.finest, task, effort, run).labels
 
 
 def symmetric(A):
@@ -137,13 +137,13 @@ def test_contraction_keeps_the_value_where_weights_cancel(kind):
     rng = np.random.default_rng(1)
     for _ in range(10):
         layered = small_graph(kind, rng)
-        run, goal = start(layered)
+        run, task = start(layered)
         regions = partitions(layered.n_nodes)[rng.integers(len(partitions(layered.n_nodes)))].astype(np.int32)
         step = contract(run.finest, with_sums(run.finest, regions, int(regions.max()) + 1, run), run)
         pair = (np.arange(len(step.coarse.terms.mass)) % 2).astype(np.int32)
         coarse = with_sums(step.coarse, pair, int(pair.max()) + 1, run)
         expected = layered.modularity(pair[regions]) * layered.total
-        assert value(coarse, goal) == pytest.approx(expected, abs=1e-9)
+        assert value(coarse, task) == pytest.approx(expected, abs=1e-9)
 
 
 def planted(kind, n=400, seed=0):
@@ -174,9 +174,9 @@ def test_labels_do_not_depend_on_threads_or_on_whether_a_step_is_one_call(kind, 
         monkeypatch.setattr(levels, "AT_ONCE", 0 if threads else layered.combined.n_entries)
         before = set_threads(max(threads, 1))
         try:
-            run, goal = start(layered)
+            run, task = start(layered)
             regions = local_moving.find_regions(run.finest, 4.0, run)
-            made.add((regions.labels.tobytes(), local_moving.refine(run.finest, regions, goal, run).labels.tobytes()))
+            made.add((regions.labels.tobytes(), local_moving.refine(run.finest, regions, task, run).labels.tobytes()))
         finally:
             set_threads(before)
     assert len(made) == 1

@@ -25,7 +25,14 @@ from graphclust.engine.likelihood import (
 from graphclust.errors import GraphWarning
 from graphclust.graph.container import Graph
 from graphclust.io.graph_input import as_graph
-from graphclust.objective.objective import DEFINITIONS, OBJECTIVES, WeighedGraph, node_terms, plain_objective, weigh
+from graphclust.objective.objective import (
+    OBJECTIVE_SPECS,
+    OBJECTIVES,
+    WeighedGraph,
+    additive_objective,
+    node_terms,
+    weigh,
+)
 from graphclust.partition.components import mask_nodes
 
 N_NODES, K = 60, 4
@@ -49,7 +56,7 @@ def sums_of(on, labels):
 def by_pairs(on, labels, rates, between):
     """Sum over all ordered pairs of nodes of A log(rate) - rate x chance, for given rates."""
     A = on.graph.to_scipy().toarray()
-    chance = on.units.chance * np.outer(on.terms.mass, on.terms.mass)
+    chance = on.totals.chance * np.outer(on.terms.mass, on.terms.mass)
     rate = np.where(labels[:, None] == labels[None, :], rates[labels][:, None], between)
     return float((A * np.log(rate) - rate * chance).sum())
 
@@ -60,11 +67,11 @@ def test_the_likelihood_is_that_of_the_best_rates(objective):
     values = []
     for labels in (one, other):
         sums = sums_of(on, labels)
-        expected = on.units.chance * sums.mass**2
+        expected = on.totals.chance * sums.mass**2
         total = on.graph.total_volume
         rates, between = sums.inside / expected, (total - sums.inside.sum()) / (total - expected.sum())
         best = by_pairs(on, labels, rates, between)
-        assert log_likelihood(on.units, sums) - total == pytest.approx(best, rel=1e-10)
+        assert log_likelihood(on.totals, sums) - total == pytest.approx(best, rel=1e-10)
         assert best > max(by_pairs(on, labels, 1.05 * rates, between), by_pairs(on, labels, rates, 0.95 * between))
         values.append(best)
     assert values[0] != pytest.approx(values[1], rel=1e-6)
@@ -159,7 +166,7 @@ def test_the_planted_clusters_have_the_most_evidence():
 def test_clusters_of_a_random_graph_are_likelier_than_none_but_not_worth_describing():
     graph = as_graph(nx.fast_gnp_random_graph(300, 0.05, seed=1))
     on, found = weigh(graph, "modularity"), coreset_sc(graph, 10, rng=0).labels
-    assert log_likelihood(on.units, sums_of(on, found)) > log_likelihood(on.units, sums_of(on, np.zeros_like(found)))
+    assert log_likelihood(on.totals, sums_of(on, found)) > log_likelihood(on.totals, sums_of(on, np.zeros_like(found)))
     assert nats_saved(graph, found) < 0.0
 
 
@@ -168,9 +175,9 @@ def test_at_the_implied_resolution_the_objective_is_the_likelihood_of_two_rates(
     """Of any two partitions the difference is the same, up to the logarithm of the ratio of the rates."""
     on, (labels, other) = on_and_labels(objective)
     sums = sums_of(on, labels)
-    total, expected = on.graph.total_volume, on.units.chance * float((sums.mass**2).sum())
+    total, expected = on.graph.total_volume, on.totals.chance * float((sums.mass**2).sum())
     within, between = sums.inside.sum() / expected, (total - sums.inside.sum()) / (total - expected)
-    implied = plain_objective(on.units, K, resolution_of_clusters(on.units, sums))
+    implied = additive_objective(on.totals, K, resolution_of_clusters(on.totals, sums))
     gained = value_of(implied, sums) - value_of(implied, sums_of(on, other))
     likelier = by_pairs(on, labels, np.full(K, within), between) - by_pairs(on, other, np.full(K, within), between)
     assert gained * np.log(within / between) == pytest.approx(likelier, rel=1e-9)
@@ -180,11 +187,11 @@ def test_clusters_without_rates_to_compare():
     for graph, labels in ((nx.path_graph(4), [0, 0, 0, 0]), (nx.Graph([(0, 1), (2, 3)]), [0, 0, 1, 1])):
         on = weigh(as_graph(graph), "modularity")
         sums = sums_of(on, np.array(labels))
-        assert resolution_of_clusters(on.units, sums) == 1.0 and np.isfinite(log_likelihood(on.units, sums))
+        assert resolution_of_clusters(on.totals, sums) == 1.0 and np.isfinite(log_likelihood(on.totals, sums))
     on = weigh(as_graph(nx.complete_bipartite_graph(2, 2)), "modularity")
     sums = sums_of(on, np.array([0, 0, 1, 1]))  # no edge inside any cluster
-    assert resolution_of_clusters(on.units, sums) == 1.0
-    assert log_likelihood(on.units, sums) == pytest.approx(on.graph.total_volume * np.log(2.0))
+    assert resolution_of_clusters(on.totals, sums) == 1.0
+    assert log_likelihood(on.totals, sums) == pytest.approx(on.graph.total_volume * np.log(2.0))
 
 
 @pytest.mark.parametrize("objective", ["modularity", "constant_potts"])
@@ -196,7 +203,7 @@ def test_without_weights_every_edge_counts_once(objective):
     ones.data[:] = 1.0
     expected = weigh(as_graph(ones), objective)
     assert expected.graph.weights is None and without.graph.weights is None
-    assert np.array_equal(without.graph.to_scipy().toarray(), ones.toarray()) and without.units == expected.units
+    assert np.array_equal(without.graph.to_scipy().toarray(), ones.toarray()) and without.totals == expected.totals
     for terms, of_ones in zip(without.terms, expected.terms, strict=True):
         assert np.array_equal(terms, of_ones)
 
@@ -211,7 +218,7 @@ def test_what_is_left_out_is_not_counted(objective):
     alone, left_out = (without_weights(run_on(of)) for of in (weigh(as_graph(A), objective), on))
     labels = np.random.default_rng(0).integers(K, size=N_NODES)
     in_all = np.append(labels, np.full(20, -1))
-    likelihoods = [log_likelihood(of.units, sums_of(of, at)) for of, at in ((alone, labels), (left_out, in_all))]
+    likelihoods = [log_likelihood(of.totals, sums_of(of, at)) for of, at in ((alone, labels), (left_out, in_all))]
     assert likelihoods[0] == pytest.approx(likelihoods[1], rel=1e-12)
 
 
@@ -224,7 +231,7 @@ def test_the_likelier_of_two_is_so_with_the_weights_and_without():
     for scale, expected in ((A, False), (np.sign(A), True)):
         run = run_on(weigh(as_graph(scale), "modularity"))
         cliques, heaviest = (partition_of(run, np.array(of)) for of in ([0] * 4 + [1] * 4, [0] * 2 + [1] * 6))
-        by_weights = log_likelihood(run.units, cliques.sums) - log_likelihood(run.units, heaviest.sums)
+        by_weights = log_likelihood(run.totals, cliques.sums) - log_likelihood(run.totals, heaviest.sums)
         assert (by_weights > 0.0) == expected
         assert is_likelier(run, cliques, heaviest) == expected
         assert not is_likelier(run, heaviest, cliques)
@@ -235,6 +242,6 @@ def test_the_likelier_labeling_is_that_of_the_cliques_whatever_the_masses():
     graph = as_graph(nx.barbell_graph(6, 0))
     cliques, alternating = np.repeat([0, 1], 6).astype(np.int32), np.tile([0, 1], 6).astype(np.int32)
     for objective in OBJECTIVES:
-        twin = DEFINITIONS[objective].twin
+        twin = OBJECTIVE_SPECS[objective].additive
         assert is_likelier_labeling(graph, twin, cliques, alternating)
         assert not is_likelier_labeling(graph, twin, alternating, cliques)

@@ -20,7 +20,7 @@ from scipy import sparse
 
 from graphclust.compiled.graphs import local_moving as loops
 from graphclust.compiled.graphs import v_cycle
-from graphclust.compiled.graphs.levels import Goal, Partition
+from graphclust.compiled.graphs.levels import Partition, Task
 from graphclust.compiled.graphs.objective import better_of, value_of
 from graphclust.compiled.runtime.blocks import set_threads
 from graphclust.engine import levels, local_moving
@@ -31,7 +31,7 @@ from graphclust.generators.planted_graphs import planted_partition
 from graphclust.io.graph_input import as_graph
 from graphclust.objective.agreement import adjusted_rand_index
 from graphclust.objective.cuts import modularity, normalized_cut
-from graphclust.objective.objective import OBJECTIVES, PLAIN_OBJECTIVES, weigh
+from graphclust.objective.objective import ADDITIVE_OBJECTIVES, OBJECTIVES, weigh
 from graphclust.progress import Progress
 
 GRAPHS = [*WITH_EDGES, "uneven and looped"]
@@ -60,7 +60,7 @@ def test_moves_never_lower_any_objective_and_keep_every_cluster(name, objective,
         labels = random_labels(graph.n_nodes, k, 518)
         improved = move_nodes(graph, labels, objective=objective, resolution=resolution)
         assert set(improved) == set(range(k))
-        scale = graph.total_volume if objective in PLAIN_OBJECTIVES else k
+        scale = graph.total_volume if objective in ADDITIVE_OBJECTIVES else k
         before, after = (value(graph, of, objective, resolution) for of in (labels, improved))
         assert after >= before - 1e-12 * max(scale, abs(before))
 
@@ -98,7 +98,7 @@ def test_the_value_never_falls_move_by_move(graph, objective, resolution, monkey
     run, wanted = run_and_objective(graph, objective, resolution, 3)
     (labels, sums), A = random_partition(run, 3, 7), graph.to_scipy().toarray()
     # A ratio needs the mass of the lightest cluster; a plain score has the round-off of the heaviest ones anyway.
-    least_mass = 0.0 if OBJECTIVES[objective].is_ratio else 1e-12 * run.units.mass
+    least_mass = 0.0 if OBJECTIVES[objective].is_ratio else 1e-12 * run.totals.mass
     state = loops.State(labels, sums, loops.Rules(3, False))
     moving, scratch, n_moved = loops.moving_of(sums, graph.n_nodes), loops.scratch_for(3), 0
     for key in range(20):
@@ -162,7 +162,7 @@ def test_a_refinement_keeps_k_clusters_and_its_sums_are_those_of_its_labels(
         found = random_partition(run, k)
         given = [values.copy() for values in (found.labels, *found.sums)]
         for once in (False, True):
-            made = refine(run.finest, found, Goal(wanted, k), run, once=once)
+            made = refine(run.finest, found, Task(wanted, k), run, once=once)
             assert (np.bincount(made.labels, minlength=k) > 0).all() and len(made.sums.size) == k
             assert_same_sums(made, run, graph.total_volume)
             assert value_of(wanted, made.sums) >= value_of(wanted, found.sums) - 1e-12 * wanted.unit * k
@@ -190,9 +190,9 @@ def test_labels_do_not_depend_on_threads(name, monkeypatch):
         before = set_threads(max(threads, 1))
         try:
             own = run_on(weigh(graph, "modularity"), 3)
-            several = [find_regions(own.finest, 4.0 * own.units.chance, own)]
-            several += [refine(own.finest, found, Goal(wanted, k), own) for k in (0, 4)]
-            of_some.add(refine(own.finest, found, Goal(wanted, 4), own, nodes=nodes).labels.tobytes())
+            several = [find_regions(own.finest, 4.0 * own.totals.chance, own)]
+            several += [refine(own.finest, found, Task(wanted, k), own) for k in (0, 4)]
+            of_some.add(refine(own.finest, found, Task(wanted, 4), own, nodes=nodes).labels.tobytes())
         finally:
             set_threads(before)
         made.add(tuple(one.labels.tobytes() for one in several))
@@ -207,8 +207,8 @@ def test_without_time_only_a_refinement_that_looks_once_moves(at_once, monkeypat
     _, wanted = run_and_objective(graph, "modularity", 1.0, 10)
     mistaken = np.where(np.random.default_rng(1).random(graph.n_nodes) < 0.2, (planted + 1) % 10, planted)
     found = with_sums(run.finest, mistaken.astype(np.int32), 10, run)
-    assert (refine(run.finest, found, Goal(wanted, 10), run).labels == mistaken).all()
-    hasty = refine(run.finest, found, Goal(wanted, 10), run, once=True)
+    assert (refine(run.finest, found, Task(wanted, 10), run).labels == mistaken).all()
+    hasty = refine(run.finest, found, Task(wanted, 10), run, once=True)
     assert adjusted_rand_index(hasty.labels, planted) > 0.95
 
 
@@ -228,9 +228,9 @@ def test_a_move_queues_the_neighbors():
     """Along a path only the node at the border gains by a move; each move makes the next one the border."""
     labels = np.array([0] * 3 + [1] * 37, np.int32)
     run, wanted = run_and_objective(as_graph(nx.path_graph(40)), "normalized_cut", None, 2)
-    found, goal = with_sums(run.finest, labels, 2, run), Goal(wanted, 2)
-    assert refine(run.finest, found, goal, run, once=True).labels.tolist() == [0] * 4 + [1] * 36
-    assert refine(run.finest, found, goal, run).labels.tolist() == [0] * 20 + [1] * 20
+    found, task = with_sums(run.finest, labels, 2, run), Task(wanted, 2)
+    assert refine(run.finest, found, task, run, once=True).labels.tolist() == [0] * 4 + [1] * 36
+    assert refine(run.finest, found, task, run).labels.tolist() == [0] * 20 + [1] * 20
 
 
 @pytest.mark.parametrize(("objective", "resolution"), ONE_OF_EACH)
@@ -244,7 +244,7 @@ def test_mistaken_nodes_find_back(objective, resolution):
     assert adjusted_rand_index(labels, planted) > 0.99
 
 
-def regions_one_by_one(A, pull, rng):
+def regions_one_by_one(A, penalty, rng):
     """Two sequential passes in random order, by the definition: each node joins the region that gains most."""
     n, mass = A.shape[0], A.sum(axis=1)
     labels, masses = np.arange(n), mass.copy()
@@ -254,7 +254,7 @@ def regions_one_by_one(A, pull, rng):
             if v != u:
                 links[labels[v]] = links.get(labels[v], 0.0) + w
         masses[labels[u]] -= mass[u]
-        labels[u] = max(links, key=lambda c: links[c] - pull * mass[u] * masses[c])
+        labels[u] = max(links, key=lambda c: links[c] - penalty * mass[u] * masses[c])
         masses[labels[u]] += mass[u]
     return labels
 
@@ -275,9 +275,9 @@ def test_regions_are_as_good_as_those_of_sequential_passes(name, at_once, monkey
     values, purity = ([], []), ([], [])
     for seed in range(4):
         run = run_on(weigh(graph, "modularity"), seed)
-        pull = 4.0 * run.units.chance
-        one_by_one = regions_one_by_one(A, pull, np.random.default_rng(seed))
-        for which, labels in enumerate((find_regions(run.finest, pull, run).labels, one_by_one)):
+        penalty = 4.0 * run.totals.chance
+        one_by_one = regions_one_by_one(A, penalty, np.random.default_rng(seed))
+        for which, labels in enumerate((find_regions(run.finest, penalty, run).labels, one_by_one)):
             values[which].append(modularity(graph, labels, resolution=4.0))
             if truth is not None:
                 counts = np.zeros((graph.n_nodes, 10))
@@ -294,7 +294,7 @@ def test_regions_do_not_cross_parts_and_their_sums_are_theirs(at_once, monkeypat
         graph = some_graph(name)
         run, parts = run_on(weigh(graph, "modularity"), 5), random_labels(graph.n_nodes, 2, 7).astype(np.int32)
         for level in (run.finest, v_cycle.rows_within(run.finest, parts)):
-            regions = find_regions(level, run.units.chance, run)
+            regions = find_regions(level, run.totals.chance, run)
             assert regions.labels.max() + 1 == len(regions.sums.size) < graph.n_nodes
             assert_same_sums(regions, run, graph.total_volume)
         assert len(np.unique(np.c_[regions.labels, parts], axis=0)) == len(regions.sums.size)
@@ -304,20 +304,20 @@ def test_regions_do_not_cross_parts_and_their_sums_are_theirs(at_once, monkeypat
 def test_no_fewer_regions_are_left_than_are_asked_for(at_once, monkeypatch):
     monkeypatch.setattr(levels, "AT_ONCE", at_once)
     run = run_on(weigh(planted_partition(12, 80, 12, 2, rng=518).graph, "modularity"))
-    counts = [len(find_regions(run.finest, run.units.chance, run, fewest=n).sums.size) for n in (1, 300, 959, 960)]
+    counts = [len(find_regions(run.finest, run.totals.chance, run, fewest=n).sums.size) for n in (1, 300, 959, 960)]
     assert counts[0] < counts[1] and counts[1:] == [300, 959, 960]
 
 
 def test_a_higher_pull_leaves_more_regions():
     run = run_on(weigh(planted_partition(12, 80, 12, 2, rng=518).graph, "modularity"))
-    counts = [len(find_regions(run.finest, g * run.units.chance, run).sums.size) for g in (0.1, 1.0, 10.0, 1e4)]
+    counts = [len(find_regions(run.finest, g * run.totals.chance, run).sums.size) for g in (0.1, 1.0, 10.0, 1e4)]
     assert counts == sorted(counts) and counts[0] < 120 and counts[-1] == len(run.finest.terms.mass)
 
 
 def test_regions_are_pure():
     graph, planted = planted_partition(12, 80, 12, 2, rng=518)
     run = run_on(weigh(graph, "modularity"))
-    regions = find_regions(run.finest, 8.0 * run.units.chance, run)
+    regions = find_regions(run.finest, 8.0 * run.totals.chance, run)
     counts = np.zeros((len(regions.sums.size), 12))
     np.add.at(counts, (regions.labels, planted), 1)
     assert counts.max(axis=1).sum() > 0.9 * graph.n_nodes

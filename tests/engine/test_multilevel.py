@@ -21,7 +21,7 @@ from graphclust.generators.planted_graphs import planted_partition
 from graphclust.io.graph_input import as_graph
 from graphclust.objective.agreement import adjusted_rand_index
 from graphclust.objective.cuts import modularity, normalized_cut
-from graphclust.objective.objective import as_aim, weigh
+from graphclust.objective.objective import as_objective_choice, weigh
 from graphclust.partition.coreset_sc import coreset_sc
 
 CUT = {"objective": "normalized_cut"}
@@ -86,10 +86,10 @@ def test_multilevel_finds_planted_blocks_weighted_or_not():
 @for_each("effort", ["low", "normal", "high"])
 def test_the_value_that_a_partition_says_it_has_is_its_value(objective, resolution, effort):
     for graph in (looped(60, 3, 0.1), make_graph("karate"), connected_part("tiny pieces")):
-        run, aim = run_on(weigh(graph, objective), 3), as_aim(objective, resolution)
-        found, plan = engine.partition_into(run.finest, 4, aim, engine.EFFORTS[effort], run)
-        expected = reference.value(graph.to_scipy().toarray(), found.labels, objective, plan.resolution)
-        assert value(found, plan.goal) == pytest.approx(expected, rel=1e-9)
+        run, choice = run_on(weigh(graph, objective), 3), as_objective_choice(objective, resolution)
+        found, schedule = engine.partition_into(run.finest, 4, choice, engine.EFFORTS[effort], run)
+        expected = reference.value(graph.to_scipy().toarray(), found.labels, objective, schedule.resolution)
+        assert value(found, schedule.task) == pytest.approx(expected, rel=1e-9)
         assert found.sums.size.tolist() == np.bincount(found.labels, minlength=4).tolist()
 
 
@@ -100,48 +100,50 @@ def test_no_step_lets_the_value_fall_and_all_keep_k_clusters(name, objective, re
     """Of the engine for exactly k, in one call or in steps over blocks."""
     monkeypatch.setattr(levels, "AT_ONCE", at_once)
     graph = looped(60, 3, 0.1) if name == "uneven and looped" else connected_part(name)
-    run, aim = run_on(weigh(graph, objective), 5), as_aim(objective, resolution)
-    plan = engine.plan_on(run.finest, 5, aim, run)
+    run, choice = run_on(weigh(graph, objective), 5), as_objective_choice(objective, resolution)
+    schedule = engine.plan_on(run.finest, 5, choice, run)
     random = np.random.default_rng(1).permutation(np.arange(graph.n_nodes) % 5).astype(np.int32)
     found = with_sums(run.finest, random, 5, run)
-    other = engine.v_cycle(run.finest, None, plan.goal, plan.pulls[0], run)
+    other = engine.v_cycle(run.finest, None, schedule.task, schedule.penalties[0], run)
     steps = [
-        lambda found: engine.v_cycle(run.finest, found, plan.goal, plan.pulls[-1], run),
-        lambda found: engine.recombine(run.finest, [found, other], plan, run),
-        lambda found: engine.improve(run.finest, found, plan, run),
-        lambda found: engine.evolve(run.finest, found, plan, 8, run),
+        lambda found: engine.v_cycle(run.finest, found, schedule.task, schedule.penalties[-1], run),
+        lambda found: engine.recombine(run.finest, [found, other], schedule, run),
+        lambda found: engine.improve(run.finest, found, schedule, run),
+        lambda found: engine.evolve(run.finest, found, schedule, 8, run),
     ]
     for step in steps:
         after = step(found)
-        assert value(after, plan.goal) >= value(found, plan.goal) - 1e-9 * plan.goal.objective.unit
+        assert value(after, schedule.task) >= value(found, schedule.task) - 1e-9 * schedule.task.objective.unit
         assert (np.bincount(after.labels, minlength=5) > 0).all() and len(after.sums.size) == 5
         found = after
-    assert value(found, plan.goal) >= value(other, plan.goal) - 1e-9 * plan.goal.objective.unit
+    assert value(found, schedule.task) >= value(other, schedule.task) - 1e-9 * schedule.task.objective.unit
 
 
 def test_a_child_has_what_is_good_in_each_parent():
     """One joins two blocks and halves a third, another joins and halves others; nodes that move mend neither."""
     graph, planted = planted_partition(6, 60, 14, 1, rng=0)
     run = run_on(weigh(graph, "normalized_cut"))
-    plan, parents = engine.plan_on(run.finest, 6, as_aim("normalized_cut", None), run), []
+    schedule, parents = engine.plan_on(run.finest, 6, as_objective_choice("normalized_cut", None), run), []
     for joined, halved in (((0, 1), 2), ((4, 5), 3)):
         labels = np.where(planted == joined[1], joined[0], planted).astype(np.int32)
         labels[np.flatnonzero(planted == halved)[::2]] = joined[1]
-        parents.append(engine.refine(run.finest, with_sums(run.finest, labels, 6, run), plan.goal, run))
-    right = value(with_sums(run.finest, planted.astype(np.int32), 6, run), plan.goal)
-    assert max(value(one, plan.goal) for one in parents) < right - 0.1
-    assert value(engine.recombine(run.finest, parents, plan, run), plan.goal) >= right - 1e-9
+        parents.append(engine.refine(run.finest, with_sums(run.finest, labels, 6, run), schedule.task, run))
+    right = value(with_sums(run.finest, planted.astype(np.int32), 6, run), schedule.task)
+    assert max(value(one, schedule.task) for one in parents) < right - 0.1
+    assert value(engine.recombine(run.finest, parents, schedule, run), schedule.task) >= right - 1e-9
 
 
 def test_a_child_is_no_worse_than_the_best_parent():
     """Here it is one that V-cycles from other regions seldom reach, and the other parent is of chance."""
     run = run_on(weigh(make_graph("power-law blocks"), "normalized_cut"))
-    plan = engine.plan_on(run.finest, 9, as_aim("normalized_cut", None), run)
-    best, _ = engine.partition_into(run.finest, 9, as_aim("normalized_cut", None), engine.EFFORTS["high"], run)
+    schedule = engine.plan_on(run.finest, 9, as_objective_choice("normalized_cut", None), run)
+    best, _ = engine.partition_into(
+        run.finest, 9, as_objective_choice("normalized_cut", None), engine.EFFORTS["high"], run
+    )
     for seed in range(10):
         labels = np.random.default_rng(seed).permutation(np.arange(len(best.labels)) % 9).astype(np.int32)
-        child = engine.recombine(run.finest, [best, with_sums(run.finest, labels, 9, run)], plan, run)
-        assert value(child, plan.goal) >= value(best, plan.goal) - 1e-12
+        child = engine.recombine(run.finest, [best, with_sums(run.finest, labels, 9, run)], schedule, run)
+        assert value(child, schedule.task) >= value(best, schedule.task) - 1e-12
 
 
 @pytest.mark.parametrize("objective", ["modularity", "normalized_cut"])

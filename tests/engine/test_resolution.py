@@ -12,7 +12,7 @@ from quiet_calls import quietly
 from reference import objectives as reference
 
 from graphclust import Coreset, cluster_path, coreset_sc, merge_clusters, move_nodes, refine_partition
-from graphclust.compiled.graphs.levels import Goal
+from graphclust.compiled.graphs.levels import Task
 from graphclust.engine.agglomeration import agglomerate
 from graphclust.engine.engine import contract_to_regions
 from graphclust.engine.levels import run_on
@@ -21,7 +21,14 @@ from graphclust.errors import ParameterError
 from graphclust.generators.planted_graphs import planted_partition
 from graphclust.io.graph_input import as_graph
 from graphclust.objective.cuts import normalized_cut
-from graphclust.objective.objective import OBJECTIVES, PLAIN_OBJECTIVES, Aim, as_aim, chance_objective, weigh
+from graphclust.objective.objective import (
+    ADDITIVE_OBJECTIVES,
+    OBJECTIVES,
+    ObjectiveChoice,
+    as_objective_choice,
+    chance_objective,
+    weigh,
+)
 
 CLIQUES, BETWEEN = 5, 0.2  # two cliques, every two nodes of different ones linked too
 
@@ -33,7 +40,7 @@ def two_cliques():
     return as_graph(A)
 
 
-@for_each("objective", PLAIN_OBJECTIVES)
+@for_each("objective", ADDITIVE_OBJECTIVES)
 @for_each("resolution", [0.07, 1.0, np.float64(2.5), 3])
 @for_each("method", ["multilevel", "two-step"])
 def test_a_number_as_resolution_is_used_and_reported(method, resolution, objective):
@@ -105,7 +112,7 @@ def test_a_named_resolution_and_a_cut_leave_nothing_to_say_of_the_number():
     assert not united_for_the_number(coreset_sc(graph, 2, objective="normalized_cut", rng=0))
 
 
-@for_each("objective", PLAIN_OBJECTIVES)
+@for_each("objective", ADDITIVE_OBJECTIVES)
 @for_each("k", [1, 3, 8])
 def test_from_the_natural_range_on_no_union_of_two_clusters_pays(objective, k):
     for graph in (looped(40, 3, 0.2), as_graph(nx.connected_caveman_graph(8, 5))):
@@ -119,17 +126,17 @@ def test_from_the_natural_range_on_no_union_of_two_clusters_pays(objective, k):
         assert k > 1 or lowest == 0.0
 
 
-@pytest.mark.parametrize("name", PLAIN_OBJECTIVES)
+@pytest.mark.parametrize("name", ADDITIVE_OBJECTIVES)
 def test_the_range_of_a_dendrogram_is_where_just_k_is_left(name):
     """No union of two of the k clusters pays in it, and of k + 1 clusters one does: by the definition."""
     graph = looped(30, 3)
     A, run = graph.to_scipy().toarray(), run_on(weigh(graph, name))
     dendrogram = dendrogram_of(run.finest, run)
-    unit = OBJECTIVES[name].unit_of_resolution(run.units)
+    unit = OBJECTIVES[name].unit_of_resolution(run.totals)
     for k in (1, 2, 5, 12):
         lowest, highest = (end * unit for end in dendrogram.natural_range(k))
-        by_excess = [Goal(chance_objective(run.units), n) for n in (k, k + 1)]
-        of_k, of_more = (agglomerate(run.finest, goal, run).labels for goal in by_excess)
+        by_excess = [Task(chance_objective(run.totals), n) for n in (k, k + 1)]
+        of_k, of_more = (agglomerate(run.finest, task, run).labels for task in by_excess)
         if k > 1:
             assert reference.gains_of_unions(A, of_k, name, lowest * 1.001).max() < 0
             assert reference.gains_of_unions(A, of_k, name, lowest * 0.999).max() > 0
@@ -137,10 +144,12 @@ def test_the_range_of_a_dendrogram_is_where_just_k_is_left(name):
             assert lowest == 0.0
         assert reference.gains_of_unions(A, of_more, name, highest * 0.999).max() > 0
         assert reference.gains_of_unions(A, of_more, name, highest * 1.001).max() < 0
-        plan = plan_for_k(as_aim(name, "auto"), k, dendrogram, run.units)
+        schedule = plan_for_k(as_objective_choice(name, "auto"), k, dendrogram, run.totals)
         middle = np.sqrt(lowest * highest) if k > 1 else 0.0
-        assert plan.resolution == pytest.approx(max(middle, FLOOR * unit)) or k == 1
-        assert plan.goal.k == k and plan.goal.objective.pull == pytest.approx(plan.resolution * run.units.chance / unit)
+        assert schedule.resolution == pytest.approx(max(middle, FLOOR * unit)) or k == 1
+        assert schedule.task.k == k and schedule.task.objective.penalty == pytest.approx(
+            schedule.resolution * run.totals.chance / unit
+        )
 
 
 TREE = np.array([-np.inf, 0.1, 0.4, 2.0, 8.0, 9.0])  # six nodes
@@ -173,20 +182,20 @@ def test_regions_are_of_sizes_at_which_some_times_k_are_natural():
     run = run_on(weigh(as_graph(nx.connected_caveman_graph(40, 6)), "modularity"))
     dendrogram = dendrogram_of(run.finest, run, 5)
     few, many = [n * 5 for n in REGIONS_PER_CLUSTER], [n * 20 for n in REGIONS_PER_CLUSTER]
-    for aim, k, numbers in (
-        (as_aim("modularity", 0.7), 5, few),
-        (as_aim("normalized_cut", None), 20, many),
-        (as_aim("normalized_cut", None), 5, [few[0], many[0], few[1], many[2], few[2]]),
+    for choice, k, numbers in (
+        (as_objective_choice("modularity", 0.7), 5, few),
+        (as_objective_choice("normalized_cut", None), 20, many),
+        (as_objective_choice("normalized_cut", None), 5, [few[0], many[0], few[1], many[2], few[2]]),
     ):
-        plan = plan_for_k(aim, k, dendrogram, run.units)
-        expected = [run.units.chance * dendrogram.resolution(n) for n in numbers]
-        assert plan.pulls == tuple(expected) and plan.pulls[0] == min(plan.pulls)
-        assert plan.resolution == (0.7 if aim.name == "modularity" else None) and plan.goal.k == k
+        schedule = plan_for_k(choice, k, dendrogram, run.totals)
+        expected = [run.totals.chance * dendrogram.resolution(n) for n in numbers]
+        assert schedule.penalties == tuple(expected) and schedule.penalties[0] == min(schedule.penalties)
+        assert schedule.resolution == (0.7 if choice.name == "modularity" else None) and schedule.task.k == k
 
 
 @pytest.mark.skipif("NUMBA_DISABLE_JIT" in os.environ, reason="too large for plain Python")
 @for_each(("k", "size", "inner"), [(4, 500, 16), (8, 300, 14), (20, 200, 16)])
-@for_each("name", PLAIN_OBJECTIVES)
+@for_each("name", ADDITIVE_OBJECTIVES)
 def test_the_planted_number_of_clusters_is_natural_over_a_wide_range(name, k, size, inner):
     graph, _ = planted_partition(k, size, inner, 2, rng=518)
     run, widths = run_on(weigh(graph.subgraph(np.flatnonzero(~graph.isolated)), name)), {}
@@ -261,9 +270,17 @@ def test_the_published_method_says_what_it_was_made_for():
 
 
 def test_an_aim_is_an_objective_and_a_resolution_where_it_has_one():
-    assert as_aim("normalized_cut", None) == as_aim("normalized_cut", "auto") == Aim("normalized_cut", None)
-    assert as_aim("modularity", None) == as_aim("modularity", "auto") == Aim("modularity", "auto")
-    assert as_aim("constant_potts", 2) == Aim("constant_potts", 2.0)
+    assert (
+        as_objective_choice("normalized_cut", None)
+        == as_objective_choice("normalized_cut", "auto")
+        == ObjectiveChoice("normalized_cut", None)
+    )
+    assert (
+        as_objective_choice("modularity", None)
+        == as_objective_choice("modularity", "auto")
+        == ObjectiveChoice("modularity", "auto")
+    )
+    assert as_objective_choice("constant_potts", 2) == ObjectiveChoice("constant_potts", 2.0)
 
 
 @for_each(
@@ -285,7 +302,7 @@ def test_what_is_no_aim_is_refused_by_all_that_take_one(objective, resolution, e
     graph, labels = nx.path_graph(6), np.array([0, 0, 0, 1, 1, 1])
     options = {"objective": objective, "resolution": resolution}
     for call in (
-        lambda: as_aim(objective, resolution),
+        lambda: as_objective_choice(objective, resolution),
         lambda: coreset_sc(graph, 2, **options),
         lambda: merge_clusters(graph, 2, **options),
         lambda: move_nodes(graph, labels, **options),

@@ -9,8 +9,8 @@ import pytest
 from graphclust.compiled.graphs import local_moving as loops
 from graphclust.compiled.graphs.balance import balance_into
 from graphclust.compiled.graphs.bounds import limits_of
-from graphclust.compiled.graphs.levels import Goal
-from graphclust.compiled.graphs.objective import PLAIN, Objective
+from graphclust.compiled.graphs.levels import Task
+from graphclust.compiled.graphs.objective import ADDITIVE, Objective
 from graphclust.engine import v_cycle
 from graphclust.engine.connectivity import connect_once
 from graphclust.engine.levels import Run, Shares, room_for, run_on, value, with_sums
@@ -19,7 +19,7 @@ from graphclust.generators.planted_graphs import planted_partition
 from graphclust.io.graph_input import as_graph
 from graphclust.objective.objective import weigh
 
-LINKS = Objective(PLAIN, 0.0, 1.0)  # the weight inside clusters, which every move to more links raises
+LINKS = Objective(ADDITIVE, 0.0, 1.0)  # the weight inside clusters, which every move to more links raises
 
 
 def sized(G: object, size: object = None) -> Run:
@@ -41,7 +41,7 @@ def test_a_cluster_gives_nodes_away_down_to_its_minimum_and_no_further(least, le
     chosen = loops.choose_alone(run.finest, LINKS, now, np.arange(3, dtype=np.int32))
     assert chosen.tolist() == ([-1] * 3 if leaves == 0 else [1] * 3)
     if leaves < 3:
-        made = loops.refine(run.finest, found, Goal(LINKS, 2, least))[0]
+        made = loops.refine(run.finest, found, Task(LINKS, 2, least))[0]
         assert np.bincount(made.labels, minlength=2).min() >= min(least, 3 - leaves)
 
 
@@ -68,8 +68,8 @@ def test_the_heaviest_part_of_a_cluster_stays(heavy):
     path.add_edges_from((leaf, ends[heavy][0]) for leaf in (9, 10, 11))
     run = run_on(weigh(as_graph(path), "constant_potts"))
     labels = np.array([0, 0, 1, 1, 1, 1, 1, 0, 0, 0, 0, 0], np.int32)
-    goal = Goal(Objective(PLAIN, 0.1, 1.0), 2)
-    found = connect_once(run.finest, with_sums(run.finest, labels, 2, run), goal, run)
+    task = Task(Objective(ADDITIVE, 0.1, 1.0), 2)
+    found = connect_once(run.finest, with_sums(run.finest, labels, 2, run), task, run)
     lighter = list(ends[2 - heavy])
     assert found.labels[lighter].tolist() == [1, 1]
     assert found.labels[[*ends[heavy], 9, 10, 11]].tolist() == [0] * 5
@@ -81,22 +81,22 @@ def test_of_several_partitions_one_within_the_bound_is_taken_before_one_of_less_
     halves = with_sums(run.finest, np.repeat([0, 1], 5).astype(np.int32), 2, run)
     crossed = with_sums(run.finest, np.tile([0, 1], 5).astype(np.int32), 2, run)
     whole = with_sums(run.finest, np.array([0] * 10, np.int32), 2, run)
-    goal = Goal(LINKS, 2, 0.0, 5.0)
-    assert value(uneven, goal) > value(crossed, goal) and value(whole, goal) > value(halves, goal)
+    task = Task(LINKS, 2, 0.0, 5.0)
+    assert value(uneven, task) > value(crossed, task) and value(whole, task) > value(halves, task)
     for pool, best in (([uneven, crossed], crossed), ([whole, crossed, uneven, halves], halves), ([uneven], uneven)):
         for order in (pool, pool[::-1]):
-            assert best_of(run.finest, order, goal, run) is best
+            assert best_of(run.finest, order, task, run) is best
     unequal = replace(run, shares=Shares(np.array([10.0, 5.0]), np.zeros(2), np.array([10.0, 5.0])))
-    assert best_of(run.finest, [crossed, uneven], goal, unequal) is uneven
+    assert best_of(run.finest, [crossed, uneven], task, unequal) is uneven
 
 
 @pytest.mark.slow
 def test_a_large_graph_is_coarsened_to_regions_within_the_upper_bound(monkeypatch):
     monkeypatch.setattr(v_cycle, "BUDGET", 1000)
     run = sized(planted_partition(20, 30, 20, 1, rng=0).graph)
-    pull = 0.05
+    penalty = 0.05
     for most, fits in ((7.0, True), (np.inf, False)):
-        steps = v_cycle.coarsen(run.finest, pull, Goal(LINKS, 0, 0.0, most), run)
+        steps = v_cycle.coarsen(run.finest, penalty, Task(LINKS, 0, 0.0, most), run)
         heaviest = max(float(step.coarse.terms.size.max()) for step in steps)
         assert (heaviest <= 7.0) == fits
 
@@ -108,9 +108,9 @@ def test_balancing_takes_both_bounds_to_the_node():
     for first, least, most in ((6, 6.0, 6.0), (7, 5.0, 7.0), (5, 5.0, 7.0)):
         found = with_sums(run.finest, (np.arange(12) >= first).astype(np.int32), 2, run)
         room = room_for(run.finest, 2)
-        _, within = balance_into(run.finest, found, Goal(LINKS, 2, least, most), np.zeros(2), room)
+        _, within = balance_into(run.finest, found, Task(LINKS, 2, least, most), np.zeros(2), room)
         assert within and (room.labels == found.labels).all()
     found = with_sums(run.finest, (np.arange(12) >= 7).astype(np.int32), 2, run)
     room = room_for(run.finest, 2)
-    _, within = balance_into(run.finest, found, Goal(LINKS, 2, 6.0, 6.0), np.zeros(2), room)
+    _, within = balance_into(run.finest, found, Task(LINKS, 2, 6.0, 6.0), np.zeros(2), room)
     assert within and np.bincount(room.labels).tolist() == [6, 6] and np.count_nonzero(np.diff(room.labels)) == 1

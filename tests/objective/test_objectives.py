@@ -12,7 +12,7 @@ from graphclust.compiled.graphs import objective as worth
 from graphclust.compiled.graphs.objective import ClusterSums, value_of
 from graphclust.engine.levels import run_on, stays_and_sums, with_sums
 from graphclust.io.graph_input import as_graph
-from graphclust.objective.objective import OBJECTIVES, PLAIN_OBJECTIVES, chance_objective, weigh
+from graphclust.objective.objective import ADDITIVE_OBJECTIVES, OBJECTIVES, chance_objective, weigh
 
 K = 5
 GRAPHS = {"looped": looped, "karate": lambda: make_graph("karate"), "some loops": lambda: make_graph("some loops")}
@@ -83,7 +83,7 @@ def test_the_predicted_change_of_every_union_is_the_recomputed_one(graph, name, 
                 link = A[np.ix_(labels == a, labels == b)].sum()
                 of = link, sums.inside[a], sums.mass[a], sums.inside[b], sums.mass[b]
                 assert worth.gain_of_union(objective, *of, ()) == nearly(gains[a, b], A.sum())
-                by_chance = worth.gain_of_union(chance_objective(run.units), *of, ())
+                by_chance = worth.gain_of_union(chance_objective(run.totals), *of, ())
                 assert by_chance == pytest.approx(link / (sums.mass[a] * sums.mass[b]), rel=1e-12)
 
 
@@ -91,15 +91,15 @@ def test_the_predicted_change_of_every_union_is_the_recomputed_one(graph, name, 
 def test_links_exceed_chance_at_the_resolution_below_which_their_union_pays(graph):
     """What the tree of unions is sorted by, over what chance gives, is a resolution: there a union changes nothing."""
     A, labels, _, _, _, _ = case(graph, "modularity", 1.0)
-    for name in PLAIN_OBJECTIVES:
+    for name in ADDITIVE_OBJECTIVES:
         run = run_on(weigh(GRAPHS[graph](), name))
         sums = with_sums(run.finest, labels.astype(np.int32), labels.max() + 1, run).sums
         u, v = np.argwhere((A > 0) & (labels[:, None] != labels))[0]
         a, b = labels[u], labels[v]
         link = A[np.ix_(labels == a, labels == b)].sum()
         of = link, sums.inside[a], sums.mass[a], sums.inside[b], sums.mass[b]
-        at = worth.gain_of_union(chance_objective(run.units), *of, ()) / run.units.chance
-        at *= OBJECTIVES[name].unit_of_resolution(run.units)
+        at = worth.gain_of_union(chance_objective(run.totals), *of, ()) / run.totals.chance
+        at *= OBJECTIVES[name].unit_of_resolution(run.totals)
         for factor in (0.9, 1.0, 1.1):
             gain = reference.gains_of_unions(A, labels, name, factor * at)[a, b]
             assert np.sign(np.round(gain, 9)) == np.sign(1.0 - factor)

@@ -23,7 +23,7 @@ from graphclust import Progress, balanced_partition, cluster_path, communities, 
 from graphclust.engine.nested_levels import without_cut_edges
 from graphclust.errors import GraphValidationError, GraphWarning, ParameterError
 from graphclust.faces.cli.main import main
-from graphclust.objective.objective import OBJECTIVES, PLAIN_OBJECTIVES
+from graphclust.objective.objective import ADDITIVE_OBJECTIVES, OBJECTIVES
 
 
 def levels_of(G, **options):
@@ -45,7 +45,7 @@ def small_graphs(draw):
 
 
 @settings(max_examples=20, deadline=None)
-@given(small_graphs(), st.integers(1, 6), st.sampled_from(PLAIN_OBJECTIVES), st.integers(0, 3))
+@given(small_graphs(), st.integers(1, 6), st.sampled_from(ADDITIVE_OBJECTIVES), st.integers(0, 3))
 def test_levels_are_nested_connected_and_within_the_bound(A, most, objective, seed):
     check_levels(A, levels_of(A, max_size=most, objective=objective, rng=seed), most)
 

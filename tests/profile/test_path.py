@@ -18,7 +18,7 @@ from graphclust.errors import GraphValidationError, ParameterError
 from graphclust.generators.planted_graphs import planted_partition
 from graphclust.objective.agreement import adjusted_rand_index
 from graphclust.objective.cuts import modularity, normalized_cut
-from graphclust.objective.objective import OBJECTIVES, PLAIN_OBJECTIVES
+from graphclust.objective.objective import ADDITIVE_OBJECTIVES, OBJECTIVES
 from graphclust.partition.coreset_sc import coreset_sc
 from graphclust.profile.path import ClusterPath, match_numbers
 from graphclust.profile.path_builder import cluster_path
@@ -97,7 +97,7 @@ def test_the_table_holds_the_recomputed_figures(name, objective):
         assert row.value == pytest.approx(value / (A.sum() if OBJECTIVES[objective].is_relative else 1.0), abs=1e-9)
 
 
-@pytest.mark.parametrize("objective", PLAIN_OBJECTIVES)
+@pytest.mark.parametrize("objective", ADDITIVE_OBJECTIVES)
 def test_best_ranges_are_where_k_is_the_best_of_the_path(path, blocks, objective):
     if objective != "modularity":
         path = cluster_path(blocks.graph, objective=objective, rng=0)

@@ -12,7 +12,7 @@ from reference import objectives as reference
 from scipy.optimize import linear_sum_assignment
 
 import graphclust
-from graphclust.compiled.graphs.objective import PLAIN, RATIO, ClusterSums, Objective
+from graphclust.compiled.graphs.objective import ADDITIVE, RATIO, ClusterSums, Objective
 from graphclust.engine.likelihood import nats_saved
 from graphclust.errors import ParameterError
 from graphclust.generators.planted_graphs import planted_partition
@@ -70,7 +70,7 @@ def test_best_unlinked_cluster_of_many_is_that_of_a_search_through_all(seed):
     mass, loops = rng.exponential(size=n), np.where(rng.random(n) < 0.5, 0.0, rng.normal(size=n))
     of_cluster = np.concatenate([rng.exponential(10.0, k - 4), [5.0, 5.0, 0.1, 0.1]])  # equal masses too
     sums = ClusterSums(of_cluster * rng.random(k), of_cluster, np.full(k, 9))
-    for objective in (Objective(RATIO, 0.0, 1.0), Objective(PLAIN, 0.3, 1.0)):
+    for objective in (Objective(RATIO, 0.0, 1.0), Objective(ADDITIVE, 0.3, 1.0)):
         best, gains = best_unlinked(objective, node_terms(loops, mass, mass), labels, sums)
         every = gain_of_joining(objective, 0.0, loops[:, None], mass[:, None], sums.inside, sums.mass)
         every[np.arange(n), labels] = -np.inf

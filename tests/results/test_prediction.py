@@ -19,7 +19,7 @@ from graphclust.generators.planted_graphs import planted_partition
 from graphclust.io.graph_input import as_graph
 from graphclust.objective.agreement import adjusted_rand_index
 from graphclust.objective.cuts import modularity
-from graphclust.objective.objective import PLAIN_OBJECTIVES
+from graphclust.objective.objective import ADDITIVE_OBJECTIVES
 from graphclust.partition.communities import communities
 from graphclust.partition.coreset_sc import coreset_sc
 from graphclust.partition.hierarchy import hierarchy
@@ -249,7 +249,7 @@ def test_a_cut_of_a_hierarchy_is_judged_at_the_resolution_of_its_level(tmp_path)
     assert load_model(tmp_path / "model.npz").resolution == 1.0
 
 
-@pytest.mark.parametrize("objective", PLAIN_OBJECTIVES)
+@pytest.mark.parametrize("objective", ADDITIVE_OBJECTIVES)
 def test_a_model_of_an_objective_without_its_resolution_is_refused(objective, tmp_path):
     by_hand = Clustering(np.array([0, 0, 1, 1]), 2, as_graph(nx.path_graph(4)), objective=objective)
     with pytest.raises(ParameterError, match=f"resolution=None leaves objective='{objective}'"):

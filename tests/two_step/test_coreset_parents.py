@@ -20,7 +20,7 @@ from graphclust.generators.planted_graphs import planted_partition, stochastic_b
 from graphclust.io.graph_input import as_graph
 from graphclust.objective.agreement import adjusted_rand_index
 from graphclust.objective.cuts import normalized_cut
-from graphclust.objective.objective import OBJECTIVES, as_aim
+from graphclust.objective.objective import OBJECTIVES, as_objective_choice
 from graphclust.partition import coreset_sc as door
 from graphclust.partition import methods
 from graphclust.progress import Progress
@@ -263,10 +263,10 @@ def test_pieces_of_impure_clusters_are_parted_anew(two_as_one, objective):
     halves = 2 * labels + np.arange(486, dtype=np.int32) % 2
     regions = Regions(halves, 16, CoresetSample(np.arange(3), np.ones(3)), 20.0, [3])
     given = wrong.copy()
-    found, plan = part_pieces(whole, wrong, regions, as_aim(objective, None))
+    found, schedule = part_pieces(whole, wrong, regions, as_objective_choice(objective, None))
     assert adjusted_rand_index(found.labels[searched], labels[searched]) == 1.0 and (wrong == given).all()
     assert found.sums.size.tolist() == np.bincount(found.labels[searched], minlength=8).tolist()
-    assert plan.goal.k == 8 and (plan.resolution is None) == OBJECTIVES[objective].is_ratio
+    assert schedule.task.k == 8 and (schedule.resolution is None) == OBJECTIVES[objective].is_ratio
 
 
 @pytest.mark.parametrize("name", ["modularity", "ratio_cut"])
@@ -281,7 +281,7 @@ def test_a_contraction_to_pieces_keeps_the_value_and_goes_both_ways(two_as_one, 
     expected = with_sums(part.finest, wrong[searched], 8, part)
     np.testing.assert_allclose(kept.sums.inside, expected.sums.inside, rtol=1e-12)
     np.testing.assert_allclose(kept.sums.mass, expected.sums.mass, rtol=1e-12)
-    assert run.units == part.units
+    assert run.totals == part.totals
 
 
 def test_clusters_keep_a_node_that_is_searched(two_as_one):
@@ -290,12 +290,12 @@ def test_clusters_keep_a_node_that_is_searched(two_as_one):
     whole = InMemory(graph, searched, 8, np.random.default_rng(0), Progress())
     few = np.where(labels == 7, 6, labels).astype(np.int32)
     few[0], few[~searched] = 7, 7
-    plan = coreset_parents.plan_on(
-        whole.run("modularity").finest, 8, as_aim("modularity", 0.5), whole.run("modularity")
+    schedule = coreset_parents.plan_on(
+        whole.run("modularity").finest, 8, as_objective_choice("modularity", 0.5), whole.run("modularity")
     )
-    found = whole.refine(few, None, plan.goal, "modularity")
+    found = whole.refine(few, None, schedule.task, "modularity")
     assert np.bincount(found.labels[searched], minlength=8).all() and len(found.sums.size) == 8
-    assert value_of(plan.goal.objective, found.sums) > 0 and found.sums.size.sum() == 480
+    assert value_of(schedule.task.objective, found.sums) > 0 and found.sums.size.sum() == 480
 
 
 def test_pieces_are_what_clusters_have_of_regions_and_crumbs_are_one():

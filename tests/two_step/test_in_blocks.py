@@ -7,11 +7,11 @@ from aims import random_labels
 from graphs import make
 
 import graphclust
-from graphclust.compiled.graphs.levels import Goal
+from graphclust.compiled.graphs.levels import Task
 from graphclust.compiled.graphs.objective import value_of
 from graphclust.engine.levels import run_on, with_sums
 from graphclust.graph.executor import ByBlock, InProcess
-from graphclust.objective.objective import plain_objective, ratio_objective, weigh
+from graphclust.objective.objective import additive_objective, ratio_objective, weigh
 from graphclust.progress import Progress
 from graphclust.two_step import blockwise as steps
 from graphclust.two_step import executors as in_blocks
@@ -39,7 +39,7 @@ def in_blocks_of(engine, k, key=0):
 def moved_in_blocks(engine, labels, k, objective, name, key=0):
     """Labels after rounds of moves."""
     given = engine.once(lambda source: labels)
-    return engine.fetch(in_blocks_of(engine, k, key).refine(given, None, Goal(objective, k), name).labels)
+    return engine.fetch(in_blocks_of(engine, k, key).refine(given, None, Task(objective, k), name).labels)
 
 
 def sums_of(graph, labels, k, name):
@@ -146,7 +146,7 @@ def test_labels_are_the_same_for_any_number_of_blocks(planted, objective, monkey
 def test_rounds_of_moves_raise_the_value_and_empty_no_cluster(planted, monkeypatch):
     graph = planted.graph
     on = weigh(graph, "normalized_cut")
-    objective = ratio_objective(on.units)
+    objective = ratio_objective(on.totals)
     labels = np.random.default_rng(4).integers(8, size=graph.n_nodes).astype(np.int32)
     labels[labels == 7] = 6
     labels[0] = 7  # a cluster of one node, which would gain by leaving
@@ -165,7 +165,7 @@ def test_a_cluster_that_all_would_leave_stays():
     """Two nodes of a clique that are a cluster by themselves would both gain by joining the rest of it."""
     graph = graphclust.as_graph(nx.disjoint_union(nx.complete_graph(10), nx.complete_graph(10)))
     labels = np.array([2, 2, *[0] * 8, *[1] * 10], np.int32)
-    engine, objective = engine_of(graph, 2), plain_objective(weigh(graph, "modularity").units, 3, 1.0)
+    engine, objective = engine_of(graph, 2), additive_objective(weigh(graph, "modularity").totals, 3, 1.0)
     moved = moved_in_blocks(engine, labels, 3, objective, "modularity")
     assert np.bincount(moved, minlength=3).all()
 
@@ -174,7 +174,7 @@ def test_a_round_that_does_no_good_is_taken_back(monkeypatch):
     """In a complete bipartite graph split the wrong way all want to change sides, and would change for ever."""
     graph = graphclust.as_graph(nx.complete_bipartite_graph(20, 20))
     on = weigh(graph, "normalized_cut")
-    objective = ratio_objective(on.units)
+    objective = ratio_objective(on.totals)
     labels = np.repeat([0, 1], 20).astype(np.int32)
     engine = engine_of(graph, 3)
     monkeypatch.setattr(in_blocks, "GROWTH", 1.0)  # so that all of them do
@@ -200,7 +200,7 @@ def test_of_those_that_would_join_a_cluster_its_share_does():
     labels = np.repeat([0, 1], 300).astype(np.int32)
     engine, on = engine_of(graph, 1), weigh(graph, "normalized_cut")
     sums = in_blocks_of(engine, 2).sums(engine.once(lambda source: labels), 2, "normalized_cut")
-    moves = steps.moves_in_block(engine.source, 0, 600, labels, sums, ratio_objective(on.units), "normalized_cut")
+    moves = steps.moves_in_block(engine.source, 0, 600, labels, sums, ratio_objective(on.totals), "normalized_cut")
     assert (moves.nodes == np.arange(600)).all() and (moves.labels == 1 - labels).all()
     assert (moves.joining == 300 * 300).all(), "each of them has 300 edges"
     moved = steps.move_labels(engine.source, labels, [moves], sums.size, np.array([0.25, 0.0]), 3, 4)
@@ -211,7 +211,7 @@ def test_a_small_cluster_grows_by_about_half_in_a_round(monkeypatch):
     """All of a clique would join the thirty of it that are a cluster; the others are with nodes far away."""
     graph = graphclust.as_graph(nx.disjoint_union(nx.complete_graph(330), nx.complete_graph(600)))
     labels = np.array([0] * 30 + [1] * 900, np.int32)
-    engine, objective = engine_of(graph, 3), plain_objective(weigh(graph, "modularity").units, 2, 1.0)
+    engine, objective = engine_of(graph, 3), additive_objective(weigh(graph, "modularity").totals, 2, 1.0)
     monkeypatch.setattr(in_blocks, "MOST_ROUNDS", 1)
     moved = moved_in_blocks(engine, labels, 2, objective, "modularity")
     assert 5 <= np.count_nonzero(moved == 0) - 30 <= 25

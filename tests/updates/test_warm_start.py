@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from graphclust import adjusted_rand_index, as_graph, communities, coreset_sc, planted_partition
-from graphclust.compiled.graphs.levels import Goal
+from graphclust.compiled.graphs.levels import Task
 from graphclust.engine.contraction import contract
 from graphclust.engine.levels import run_on, with_sums
 from graphclust.engine.overlay import find_connected_parts
@@ -71,7 +71,7 @@ def test_of_two_equal_halves_of_a_cluster_one_joins_its_neighbor_despite_round_o
         run = run_on(weigh(as_graph(A[np.ix_(order, order)]), "normalized_cut"))
         labels = np.repeat([0, 1], [4, 3]).astype(np.int32)[order]  # 0-1 and 2-3 are the halves
         found = connect_near(
-            run.finest, with_sums(run.finest, labels, 2, run), Goal(ratio_objective(run.units), 2), run
+            run.finest, with_sums(run.finest, labels, 2, run), Task(ratio_objective(run.totals), 2), run
         )
         assert find_connected_parts(run.finest, found, run)[1] == 2 == len(np.unique(found.labels))
 

@@ -25,14 +25,14 @@ def chains_of(rows):
 
 
 @loop()
-def merger_of(terms, goal, gains, pairs):
+def merger_of(terms, task, gains, pairs):
     """Each node a cluster by itself; gains, pairs : as `Merger` takes them."""
     n = len(terms.mass)
     clusters = np.zeros(n, CLUSTER)
     for u in range(n):
         clusters[u]["inside"], clusters[u]["mass"] = terms.loops[u], size_of_mass(terms.mass, u)
     heap = np.empty(2 * n + 16), np.empty(2 * n + 16, np.int32)
-    limits = limits_of(terms.size, np.arange(n, dtype=np.int32), n, goal.least, goal.most)
+    limits = limits_of(terms.size, np.arange(n, dtype=np.int32), n, task.least, task.most)
     masses = several_masses(terms.mass)
     return Merger(
         clusters, heap[0], heap[1], np.empty(n, np.int32), np.zeros(4, np.int64), gains, pairs, limits, masses
@@ -54,20 +54,20 @@ def partition_of(merger):
 
 
 @loop()
-def agglomerate(level, goal, gains, pairs):
+def agglomerate(level, task, gains, pairs):
     """The nodes of a level merged into k clusters, or until no union gains; more than k where no two fit into one.
 
     gains, pairs : of every union, as `Merger` takes them; empty where nobody asks for them.
     """
-    merger, chains = merger_of(level.terms, goal, gains, pairs), chains_of(level.rows)
-    merge_pairs(np.int64(NO_END), goal.k, goal.objective, chains, merger)
+    merger, chains = merger_of(level.terms, task, gains, pairs), chains_of(level.rows)
+    merge_pairs(np.int64(NO_END), task.k, task.objective, chains, merger)
     return partition_of(merger)
 
 
 @loop()
-def agglomerate_into(level, goal, gains, pairs, room):
+def agglomerate_into(level, task, gains, pairs, room):
     """`agglomerate`, into arrays that are there: returns the number of clusters."""
-    return write(agglomerate(level, goal, gains, pairs), room)
+    return write(agglomerate(level, task, gains, pairs), room)
 
 
 @loop()

@@ -171,8 +171,8 @@ def _fill(c, level, objective, state, work):
 
 
 @loop()
-def balance(level, found, goal, ballast):
-    """The partition with clusters within the bounds of the goal, as far as that is found; nodes have sizes.
+def balance(level, found, task, ballast):
+    """The partition with clusters within the bounds of the task, as far as that is found; nodes have sizes.
 
     Where k is free, a cluster that no others can fill is given up. ballast : what each cluster holds beside its nodes.
     Returns the partition, and whether all is within.
@@ -182,37 +182,37 @@ def balance(level, found, goal, ballast):
     sums = ClusterSums(found.sums.inside.copy(), found.sums.mass.copy(), np.zeros(k, np.int64))
     for u in range(n):
         sums.size[labels[u]] += 1
-    limits = limits_of(level.terms.size, labels, k, 0.0, goal.most)
+    limits = limits_of(level.terms.size, labels, k, 0.0, task.most)
     limits.load[:] += ballast
     state = (labels, sums, limits)
     room = 2 * n + entries + 1
     work = (np.empty(room), np.empty(room, np.int32), np.empty(n), Scratch(np.zeros(k), np.empty(k + 1, np.int32)))
     leaving = np.zeros(k, np.uint8)
     for c in range(k):
-        leaving[c] = limits.load[c] > goal.most
-    _empty(leaving, level, goal.objective, state, work)
-    bounded = limits_of(level.terms.size, labels, k, goal.least, goal.most)
+        leaving[c] = limits.load[c] > task.most
+    _empty(leaving, level, task.objective, state, work)
+    bounded = limits_of(level.terms.size, labels, k, task.least, task.most)
     bounded.load[:] += ballast
     state = (labels, sums, bounded)
     within = True
     for c in np.argsort(bounded.load):
         is_empty = sums.size[c] == 0
-        if (is_empty and goal.k == 0) or (not is_empty and bounded.load[c] >= goal.least):
+        if (is_empty and task.k == 0) or (not is_empty and bounded.load[c] >= task.least):
             continue
-        if _fill(c, level, goal.objective, state, work):
+        if _fill(c, level, task.objective, state, work):
             continue
         leaving[:] = 0
         leaving[c] = 2
-        if goal.k == 0:
-            _empty(leaving, level, goal.objective, state, work)
-        within = within and goal.k == 0 and sums.size[c] == 0
+        if task.k == 0:
+            _empty(leaving, level, task.objective, state, work)
+        within = within and task.k == 0 and sums.size[c] == 0
     for c in range(k):
-        within = within and (sums.size[c] == 0 or goal.least <= bounded.load[c] <= goal.most)
-    return without_gaps(labels, sums) if goal.k == 0 else Partition(labels, sums), within
+        within = within and (sums.size[c] == 0 or task.least <= bounded.load[c] <= task.most)
+    return without_gaps(labels, sums) if task.k == 0 else Partition(labels, sums), within
 
 
 @loop()
-def balance_into(level, found, goal, ballast, room):
+def balance_into(level, found, task, ballast, room):
     """`balance`, into arrays that are there: returns the number of clusters, and whether all are within."""
-    made, within = balance(level, found, goal, ballast)
+    made, within = balance(level, found, task, ballast)
     return write(made, room), within

@@ -133,10 +133,10 @@ def _excess(limits, least, most, c):
 
 
 @loop(**UNCOUNTED)
-def _search_from(seeds, level, goal, search_limits, state, search):
+def _search_from(seeds, level, task, search_limits, state, search):
     """One search; returns what it gains."""
     labels, sums, limits = state
-    rows, objective, most = level.rows, goal.objective, limits.most - search_limits.slack
+    rows, objective, most = level.rows, task.objective, limits.most - search_limits.slack
     gains, items, gain, locked, trail, left, _, changed, before, scratch = search
     weighted, least, room = len(rows.weights) > 0, LEAST_GAIN * objective.unit, len(gains) - 1
     size = 0
@@ -164,9 +164,9 @@ def _search_from(seeds, level, goal, search_limits, state, search):
         own, to = labels[u], step.to
         trail[made], left[made], locked[u] = u, own, KEPT
         made += 1
-        over -= _excess(limits, goal.least, most, own) + _excess(limits, goal.least, most, to)
+        over -= _excess(limits, task.least, most, own) + _excess(limits, task.least, most, to)
         change_cluster(u, step, level.terms, labels, sums, limits)
-        over += _excess(limits, goal.least, most, own) + _excess(limits, goal.least, most, to)
+        over += _excess(limits, task.least, most, own) + _excess(limits, task.least, most, to)
         value += step.gain
         in_vain += 1
         entries += rows.indptr[u + 1] - rows.indptr[u]
@@ -217,7 +217,7 @@ def _border(rows, labels, seeds):
 
 
 @loop()
-def climb(level, found, goal, ballast, search_limits, draws):
+def climb(level, found, task, ballast, search_limits, draws):
     """The partition after rounds of searches until a round gains nothing; nodes have sizes.
 
     ballast : what each cluster holds beside its nodes, which lowers its bound.
@@ -228,7 +228,7 @@ def climb(level, found, goal, ballast, search_limits, draws):
     for u in range(n):
         sums.size[labels[u]] += 1
     slack = search_limits.slack
-    limits = limits_of(level.terms.size, labels, k, max(0.0, goal.least - slack), goal.most + slack)
+    limits = limits_of(level.terms.size, labels, k, max(0.0, task.least - slack), task.most + slack)
     for c in range(k):
         limits.load[c] += ballast[c]
     room = min(n + len(level.rows.indices), HEAP) + 1
@@ -245,13 +245,13 @@ def climb(level, found, goal, ballast, search_limits, draws):
         for i in range(0, n_seeds, search_limits.together):
             seeds = search.seeds[i : min(i + search_limits.together, n_seeds)]
             if len(seeds) > 1 or search.locked[seeds[0]] != KEPT:
-                gained += _search_from(seeds, level, goal, search_limits, (labels, sums, limits), search)
-        if gained <= LEAST_GAIN * goal.objective.unit:
+                gained += _search_from(seeds, level, task, search_limits, (labels, sums, limits), search)
+        if gained <= LEAST_GAIN * task.objective.unit:
             break
     return Partition(labels, sums)
 
 
 @loop()
-def climb_into(level, found, goal, ballast, search_limits, draws, room):
+def climb_into(level, found, task, ballast, search_limits, draws, room):
     """`climb`, into arrays that are there: returns the number of clusters."""
-    return write(climb(level, found, goal, ballast, search_limits, draws), room)
+    return write(climb(level, found, task, ballast, search_limits, draws), room)

@@ -101,8 +101,8 @@ def _move(n_chosen, level, labels, load, moves):
 
 
 @loop()
-def move_in_rounds(level, found, goal, ballast, rounds):
-    """The best partition within the bounds of the goal that rounds of moves come to; nodes have sizes.
+def move_in_rounds(level, found, task, ballast, rounds):
+    """The best partition within the bounds of the task that rounds of moves come to; nodes have sizes.
 
     ballast : what each cluster holds beside its nodes.
     """
@@ -119,7 +119,7 @@ def move_in_rounds(level, found, goal, ballast, rounds):
         n_chosen, cut = _choose(level, labels, load, sums, rounds.tolerance, moves, scratch)
         is_within = True
         for c in range(k):
-            is_within = is_within and sums.size[c] > 0 and goal.least <= load[c] <= goal.most
+            is_within = is_within and sums.size[c] > 0 and task.least <= load[c] <= task.most
         in_vain = 0 if is_within and cut < LEAST_PROGRESS * least_cut else in_vain + 1
         if is_within and cut < least_cut:
             least_cut, best = cut, Partition(labels.copy(), sums)
@@ -131,13 +131,13 @@ def move_in_rounds(level, found, goal, ballast, rounds):
             count[labels[u]] += 1
         is_within = True
         for c in range(k):
-            is_within = is_within and goal.least <= load[c] <= goal.most and count[c] > 0
+            is_within = is_within and task.least <= load[c] <= task.most and count[c] > 0
         if not is_within:
-            made, _ = balance(level, Partition(labels, sums), goal, ballast)
+            made, _ = balance(level, Partition(labels, sums), task, ballast)
             copy_to(labels, made.labels)
 
 
 @loop()
-def move_in_rounds_into(level, found, goal, ballast, rounds, room):
+def move_in_rounds_into(level, found, task, ballast, rounds, room):
     """`move_in_rounds`, into arrays that are there: returns the number of clusters."""
-    return write(move_in_rounds(level, found, goal, ballast, rounds), room)
+    return write(move_in_rounds(level, found, task, ballast, rounds), room)

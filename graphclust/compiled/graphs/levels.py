@@ -40,7 +40,7 @@ class Partition(NamedTuple):
     sums: ClusterSums
 
 
-class Goal(NamedTuple):
+class Task(NamedTuple):
     """What a partition is judged by, and its number of clusters; k = 0: as many as the objective makes.
 
     least, most : bounds on the sum of the sizes of a cluster's nodes; of levels whose nodes have sizes only.

@@ -20,8 +20,8 @@ from graphclust.compiled.graphs.cluster_links import LEAST_LINK, sum_of_links
 from graphclust.compiled.graphs.levels import Partition, write
 from graphclust.compiled.graphs.masses import add_mass, clear_mass, copy_mass, no_masses, typical_product
 from graphclust.compiled.graphs.objective import (
+    ADDITIVE,
     LEAST_GAIN,
-    PLAIN,
     RATIO,
     ClusterSums,
     Objective,
@@ -178,10 +178,10 @@ def best_cluster_met(objective, node, sums, scratch, n_met, most, limits):
 
     Leaves every link zero again.
     """
-    _, pull, unit, layers = objective
+    _, penalty, unit, layers = objective
     if objective.kind == RATIO:  # asked here, not of every cluster
-        return _best_by(Objective(RATIO, pull, unit, layers), node, sums, scratch, n_met, most, limits)
-    return _best_by(Objective(PLAIN, pull, unit, layers), node, sums, scratch, n_met, most, limits)
+        return _best_by(Objective(RATIO, penalty, unit, layers), node, sums, scratch, n_met, most, limits)
+    return _best_by(Objective(ADDITIVE, penalty, unit, layers), node, sums, scratch, n_met, most, limits)
 
 
 @loop(**INLINED)
@@ -494,19 +494,20 @@ def without_gaps(labels, sums):
 
 
 @loop()
-def objective_of_regions(terms, pull):
-    """The plain objective that joins nodes to regions."""
-    return Objective(PLAIN, pull, pull * typical_product(terms.mass, terms.layers), terms.layers)
+def objective_of_regions(terms, penalty):
+    """The additive objective that joins nodes to regions."""
+    return Objective(ADDITIVE, penalty, penalty * typical_product(terms.mass, terms.layers), terms.layers)
 
 
 @loop()
-def find_regions(level, pull, size, n_rounds, key):
+def find_regions(level, penalty, size, n_rounds, key):
     """Regions: rounds of moves from singletons.
 
-    pull : of the plain objective that joins them. size : `RegionSize`. Returns the partition and the entries read.
+    penalty : of the additive objective that joins them. size : `RegionSize`. Returns the partition and the entries
+    read.
     """
     terms, n = level.terms, len(level.terms.mass)
-    objective, regions, read = objective_of_regions(terms, pull), singletons(terms), 0
+    objective, regions, read = objective_of_regions(terms, penalty), singletons(terms), 0
     rules = Rules(size.fewest, False, limits_of(terms.size, regions.labels, n, 0.0, size.most))
     now, moving, scratch = State(regions.labels, regions.sums, rules), moving_of(regions.sums, n), scratch_for(n)
     for _ in range(n_rounds):
@@ -525,9 +526,9 @@ def next_key(key):
 
 
 @loop()
-def start_of_refinement(level, found, goal):
+def start_of_refinement(level, found, task):
     """The state in which nodes of a partition move, and all of them wait."""
-    n, k, free = len(level.terms.mass), len(found.sums.size), goal.k == 0
+    n, k, free = len(level.terms.mass), len(found.sums.size), task.k == 0
     room = n if free else k
     sums = ClusterSums(np.zeros(room), no_masses(found.sums.mass, room), np.zeros(room, np.int64))
     for c in range(k):
@@ -536,39 +537,39 @@ def start_of_refinement(level, found, goal):
     labels = found.labels.copy()
     for u in range(n):
         sums.size[labels[u]] += 1
-    limits = limits_of(level.terms.size, labels, room, goal.least, goal.most)
+    limits = limits_of(level.terms.size, labels, room, task.least, task.most)
     return State(labels, sums, Rules(1 if free else k, free, limits)), moving_of(sums, n)
 
 
 @loop()
-def refine(level, found, goal):
+def refine(level, found, task):
     """The partition after rounds of moves until no node that waits gains by one; and the entries read.
 
     All nodes wait at first. Where the number of clusters is free, a cluster may vanish and a node may become one.
     """
-    now, moving = start_of_refinement(level, found, goal)
+    now, moving = start_of_refinement(level, found, task)
     scratch, key, read = scratch_for(len(now.sums.size)), 0, 0
     while True:
-        this, n_read = play_round(level, goal.objective, now, moving, key, scratch)
+        this, n_read = play_round(level, task.objective, now, moving, key, scratch)
         read += n_read
         n_moved = moving.counts[N_MOVED]
         mark_neighbors(np.int64(0), n_moved, np.int64(0), level.rows, now.labels, this, moving)
         if n_moved == 0:
             break
         key = next_key(key)
-    made = without_gaps(now.labels, now.sums) if goal.k == 0 else Partition(now.labels, now.sums)
+    made = without_gaps(now.labels, now.sums) if task.k == 0 else Partition(now.labels, now.sums)
     return made, read
 
 
 @loop()
-def find_regions_into(level, pull, size, n_rounds, key, room):
+def find_regions_into(level, penalty, size, n_rounds, key, room):
     """`find_regions`, into arrays that are there: returns the number of regions, and the entries read."""
-    made, n_read = find_regions(level, pull, size, n_rounds, key)
+    made, n_read = find_regions(level, penalty, size, n_rounds, key)
     return write(made, room), n_read
 
 
 @loop()
-def refine_into(level, found, goal, room):
+def refine_into(level, found, task, room):
     """`refine`, into arrays that are there: returns the number of clusters, and the entries read."""
-    made, n_read = refine(level, found, goal)
+    made, n_read = refine(level, found, task)
     return write(made, room), n_read

@@ -53,7 +53,7 @@ def size_of_mass(masses, u):
 
 @loop()
 def typical_product(masses, layers):
-    """The square of the mean mass; of several, the mean over the nodes of what their pulls make of their squares."""
+    """The square of the mean mass; of several, the mean over the nodes of the sum of penalties times squares."""
     total, n = 0.0, len(masses)
     if len(layers) == 0:
         for u in range(n):

@@ -9,8 +9,8 @@ from graphclust.compiled.graphs.cluster_links import LEAST_LINK, sum_of_links
 from graphclust.compiled.graphs.heap import pop, push
 from graphclust.compiled.graphs.masses import add_mass, copy_mass
 from graphclust.compiled.graphs.objective import (
+    ADDITIVE,
     CHANCE,
-    PLAIN,
     RATIO,
     UNGUARDED,
     Objective,
@@ -148,7 +148,7 @@ def _gain(objective, link, at_a, at_b, merger):
 
 @loop(**INLINED, **UNGUARDED)
 def _plain_gain(objective, link, at_a, at_b, clusters, masses):
-    """`gain_of_union` of two clusters of a plain objective."""
+    """`gain_of_union` of two clusters of an additive objective."""
     a, b = clusters[at_a], clusters[at_b]
     if masses.ndim == 1:
         return gain_of_union(objective, link, a["inside"], a["mass"], b["inside"], b["mass"], ())
@@ -188,12 +188,12 @@ def _note(cluster, best, most, shared, left):
 @loop(**INLINED)
 def _best_of(objective, a, giant, n_met, merger):
     """The cluster, among those met, whose union with a gains most, and the gain; -1 and minus infinity without any."""
-    _, pull, unit, layers = objective
+    _, penalty, unit, layers = objective
     if objective.kind == RATIO:  # asked here, not of every cluster
-        return _best_by(Objective(RATIO, pull, unit, layers), a, giant, n_met, merger)
+        return _best_by(Objective(RATIO, penalty, unit, layers), a, giant, n_met, merger)
     if objective.kind == CHANCE:
-        return _best_by(Objective(CHANCE, pull, unit, layers), a, giant, n_met, merger)
-    return _best_by(Objective(PLAIN, pull, unit, layers), a, giant, n_met, merger)
+        return _best_by(Objective(CHANCE, penalty, unit, layers), a, giant, n_met, merger)
+    return _best_by(Objective(ADDITIVE, penalty, unit, layers), a, giant, n_met, merger)
 
 
 @loop(**INLINED)
@@ -340,10 +340,10 @@ def _unite_unlinked(n_clusters, objective, lists, merger):
 def merge_pairs(budget, n_clusters, objective, chains, merger):
     """Merge until n_clusters are left or about `budget` entries were read; returns whether merging is complete.
 
-    n_clusters = 0 : merging ends when no union gains; for plain objectives only.
+    n_clusters = 0 : merging ends when no union gains; for additive objectives only.
 
     The first call begins with a cluster for every node. A pair must share an edge or, for ratio objectives, include the
-    giant, the cluster of most mass. Where no linked pair is left, plain objectives unite the lightest clusters.
+    giant, the cluster of most mass. Where no linked pair is left, additive objectives unite the lightest clusters.
 
     The heap holds, for each cluster, the gain of its best partner when it was last looked at. The cluster on top is
     looked at again before it is merged, unless neither it nor its partner has changed. A union changes only pairs with

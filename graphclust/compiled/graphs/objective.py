@@ -2,11 +2,12 @@
 
 An objective is a sum over clusters of score(inside, mass), two sums that add over nodes. `inside` is the weight between
 nodes of the cluster, every edge twice, plus what each node brings along by itself; `mass` is the sum of the nodes'
-masses. Ratio objectives score inside / mass, plain ones inside - pull mass^2. A graph with layers has several masses of
-each node, and plain objectives only: inside - pull (sum of pull_i mass_i^2), with a pull for each mass.
+masses. Ratio objectives score inside / mass, additive ones inside - penalty mass^2. A graph with layers has several
+masses of each node, and additive objectives only: inside - penalty (sum of penalty_i mass_i^2), with a penalty for each
+mass.
 
-What holds these pulls is an argument of its own, `layers`, beside the objective that has it too: the length of a tuple
-decides what is compiled where the tuple is an argument.
+What holds these penalties is an argument of its own, `layers`, beside the objective that has it too: the length of a
+tuple decides what is compiled where the tuple is an argument.
 """
 
 from typing import Any, NamedTuple
@@ -45,17 +46,17 @@ class NodeTerms(NamedTuple):
     degrees: np.ndarray
 
 
-CHANCE, PLAIN, RATIO = 0, 1, 2
+CHANCE, ADDITIVE, RATIO = 0, 1, 2
 
 
 class Objective(NamedTuple):
-    """The kind of score and its pull; `unit` is about what one good cluster is worth: the scale of round-off.
+    """The kind of score and its penalty; `unit` is about what one good cluster is worth: the scale of round-off.
 
-    layers : where nodes have several masses, a tuple of one array, the pull of each, (n_masses,); else empty.
+    layers : where nodes have several masses, a tuple of one array, the penalty of each, (n_masses,); else empty.
     """
 
     kind: int
-    pull: float
+    penalty: float
     unit: float
     layers: Any = ()
 
@@ -81,10 +82,10 @@ def product(layers, mass, other):
 def score(objective, inside, mass, layers):
     """The worth of one cluster of positive mass."""
     if len(layers) > 0:
-        return inside - objective.pull * product(layers, mass, mass)
+        return inside - objective.penalty * product(layers, mass, mass)
     if objective.kind == RATIO:
         return inside / mass
-    return inside - objective.pull * mass * mass
+    return inside - objective.penalty * mass * mass
 
 
 @loop()
@@ -102,12 +103,12 @@ def gain_of_union(objective, link, inside_a, mass_a, inside_b, mass_b, layers):
     """Change of the sum of scores when two clusters with the weight `link` between them become one."""
     if len(layers) > 0:
         by_chance = product(layers, mass_a, mass_b)
-        return link / by_chance if objective.kind == CHANCE else 2.0 * (link - objective.pull * by_chance)
+        return link / by_chance if objective.kind == CHANCE else 2.0 * (link - objective.penalty * by_chance)
     if objective.kind == RATIO:
         return (inside_a + inside_b + 2.0 * link) / (mass_a + mass_b) - inside_a / mass_a - inside_b / mass_b
     if objective.kind == CHANCE:
         return link / (mass_a * mass_b)
-    return 2.0 * (link - objective.pull * mass_a * mass_b)
+    return 2.0 * (link - objective.penalty * mass_a * mass_b)
 
 
 @loop(**UNGUARDED)
@@ -115,10 +116,10 @@ def loss_of_leaving(objective, link, loop, mass, inside_own, mass_own, layers):
     """How much the score of its cluster falls when a node leaves; `link` is its weight to the others of the cluster."""
     if len(layers) > 0:
         by_chance = 2.0 * product(layers, mass, mass_own) - product(layers, mass, mass)
-        return 2.0 * link + loop - objective.pull * by_chance
+        return 2.0 * link + loop - objective.penalty * by_chance
     if objective.kind == RATIO:
         return inside_own / mass_own - (inside_own - 2.0 * link - loop) / (mass_own - mass)
-    return 2.0 * link + loop - objective.pull * mass * (2.0 * mass_own - mass)
+    return 2.0 * link + loop - objective.penalty * mass * (2.0 * mass_own - mass)
 
 
 @loop(**UNGUARDED)
@@ -126,10 +127,10 @@ def gain_of_joining(objective, link, loop, mass, inside, mass_of, layers):
     """How much the score of a cluster of positive mass rises when a node with the weight `link` to it comes."""
     if len(layers) > 0:
         by_chance = 2.0 * product(layers, mass, mass_of) + product(layers, mass, mass)
-        return 2.0 * link + loop - objective.pull * by_chance
+        return 2.0 * link + loop - objective.penalty * by_chance
     if objective.kind == RATIO:
         return (inside + 2.0 * link + loop) / (mass_of + mass) - inside / mass_of
-    return 2.0 * link + loop - objective.pull * mass * (2.0 * mass_of + mass)
+    return 2.0 * link + loop - objective.penalty * mass * (2.0 * mass_of + mass)
 
 
 @loop(**UNGUARDED)

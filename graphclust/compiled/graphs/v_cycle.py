@@ -18,11 +18,11 @@ from graphclust.compiled.runtime.prefetch import AHEAD, CACHED, ask_for_neighbor
 class Coarsening(NamedTuple):
     """How a V-cycle coarsens.
 
-    pull : of the plain objective that joins nodes to regions, in so many rounds. largest_share : a contraction that
-    leaves a larger share of the nodes is not made.
+    penalty : of the additive objective that joins nodes to regions, in so many rounds. largest_share : a contraction
+    that leaves a larger share of the nodes is not made.
     """
 
-    pull: float
+    penalty: float
     n_rounds: int
     largest_share: float
 
@@ -75,7 +75,7 @@ def project(found, regions):
 
 
 @loop()
-def v_cycle_into(level, found, goal, coarsening, key, room):
+def v_cycle_into(level, found, task, coarsening, key, room):
     """The better of the partition found, if any, and a new one merged within its clusters, into arrays of the caller.
 
     found : of no nodes where there is none. Returns the number of clusters, and the entries read of the level given. To
@@ -86,20 +86,20 @@ def v_cycle_into(level, found, goal, coarsening, key, room):
     while True:
         within = rows_within(level, parts) if has_found else level
         key = next_key(key)
-        regions, read = find_regions(within, coarsening.pull, RegionSize(1, goal.most), coarsening.n_rounds, key)
+        regions, read = find_regions(within, coarsening.penalty, RegionSize(1, task.most), coarsening.n_rounds, key)
         n_read += read if len(levels) == 1 else 0
         n_regions = len(regions.sums.size)
-        if n_regions > coarsening.largest_share * len(regions.labels) or n_regions < goal.k:
+        if n_regions > coarsening.largest_share * len(regions.labels) or n_regions < task.k:
             break
         parts = restrict(parts, regions) if has_found else parts
         level = contract(level, regions)
         levels.append(level)
         steps.append(regions)
-    merged = agglomerate(level, goal, np.empty(0), np.empty((0, 2), np.int32))
-    best, read = refine(level, merged, goal)
+    merged = agglomerate(level, task, np.empty(0), np.empty((0, 2), np.int32))
+    best, read = refine(level, merged, task)
     if has_found:
-        kept, _ = refine(level, Partition(parts, found.sums), goal)
-        best = kept if value_of(goal.objective, kept.sums) >= value_of(goal.objective, best.sums) else best
+        kept, _ = refine(level, Partition(parts, found.sums), task)
+        best = kept if value_of(task.objective, kept.sums) >= value_of(task.objective, best.sums) else best
     for depth in range(len(levels) - 2, -1, -1):
-        best, read = refine(levels[depth], project(best, steps[depth + 1]), goal)
+        best, read = refine(levels[depth], project(best, steps[depth + 1]), task)
     return write(best, room), n_read + read + len(levels[0].rows.indices)

@@ -15,7 +15,7 @@ from graphclust.compiled.graphs.v_cycle import rows_within
 from graphclust.engine.contraction import contract
 from graphclust.engine.levels import level_of, room_for, run_on
 from graphclust.engine.local_moving import find_regions
-from graphclust.engine.resolution import goal_at
+from graphclust.engine.resolution import task_at
 from graphclust.graph.container import Graph
 from graphclust.interop.networkx_backend.backend_graph import BackendGraph
 from graphclust.interop.networkx_backend.quality import labels_modularity
@@ -145,9 +145,9 @@ def unions_of(graph: Graph, resolution: float, k: int) -> tuple[np.ndarray, np.n
     Gains are float64, (n,), NaN where no two clusters were linked; pairs are int32, (n, 2).
     """
     on = weigh(graph, "modularity")
-    level, goal = level_of(on), goal_at(on, resolution, "modularity")._replace(k=k)
+    level, task = level_of(on), task_at(on, resolution, "modularity")._replace(k=k)
     gains, pairs = np.full(graph.n_nodes, np.nan), np.zeros((graph.n_nodes, 2), np.int32)
-    agglomerate_into(level, goal, gains, pairs, room_for(level, graph.n_nodes))
+    agglomerate_into(level, task, gains, pairs, room_for(level, graph.n_nodes))
     return gains, pairs
 
 
@@ -182,12 +182,12 @@ def nested_levels(
     """Partitions by local moving and contraction inside the given communities, finest first; these come last."""
     if graph.n_entries:
         on = weigh(graph, "modularity")
-        goal, within = goal_at(on, resolution, "modularity"), labels.astype(np.int32)
+        task, within = task_at(on, resolution, "modularity"), labels.astype(np.int32)
         run = run_on(on, rng)
         level = run.finest
         regions_of, k = np.arange(len(labels)), int(labels.max()) + 1
         while True:
-            regions = find_regions(rows_within(level, within), goal.objective.pull, run)
+            regions = find_regions(rows_within(level, within), task.objective.penalty, run)
             n_regions = len(regions.sums.size)
             if n_regions == k or n_regions == len(within):
                 break

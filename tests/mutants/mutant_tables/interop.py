@@ -21,7 +21,7 @@ MUTANTS = {
     },
     "interop/networkx_backend/communities.py": {
         "test_levels_are_nested_gain_modularity_and_end_with_the_communities": {
-            "levels-beyond-their-communities": "find_regions(«rows_within(level, within)→level», goal",
+            "levels-beyond-their-communities": "find_regions(«rows_within(level, within)→level», task",
         },
         "test_greedy_communities_are_those_of_networkx": {
             "greedy-unions-without-an-upper-bound": "«(gains[left - 1] >= 0 or left > best_n)→gains[left - 1] >= 0»",

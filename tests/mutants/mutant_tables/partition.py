@@ -64,11 +64,11 @@ MUTANTS = {
         "test_the_predicted_change_of_every_move_is_the_recomputed_one": {
             "ratio-loss-forgets-the-loop": "(inside_own - 2.0 * link« - loop→») / (mass_own - mass)",
             "plain-loss-forgets-the-loop": (
-                "return 2.0 * link «+ loop →»- objective.pull * mass * (2.0 * mass_own - mass)"
+                "return 2.0 * link «+ loop →»- objective.penalty * mass * (2.0 * mass_own - mass)"
             ),
             "plain-loss-counts-the-node-as-another": "(2.0 * mass_own «-→+» mass)",
             "plain-gain-forgets-the-mass-that-comes": (
-                "return 2.0 * link + loop - objective.pull * mass * (2.0 * mass_of« + mass→»)"
+                "return 2.0 * link + loop - objective.penalty * mass * (2.0 * mass_of« + mass→»)"
             ),
             "ratio-gain-over-the-old-mass": (
                 "return (inside + 2.0 * link + loop) / «(mass_of + mass)→mass_of» - inside / mass_of"
@@ -77,13 +77,13 @@ MUTANTS = {
         "test_the_predicted_change_of_every_union_is_the_recomputed_one": {
             "union-predicted-with-its-edge-once": "(inside_a + inside_b + «2.0 * →»link)",
             "plain-union-pulled-once": (
-                "return 2.0 * «(link - objective.pull * mass_a * mass_b)→link - objective.pull * mass_a * mass_b»"
+                "return 2.0 * «(link - objective.penalty * mass_a * mass_b)→link - objective.penalty * mass_a * mass_b»"
             ),
             "chance-adds-the-masses": "return link / (mass_a «*→+» mass_b)",
         },
         "test_the_value_is_that_of_the_definition": {
-            "score-without-pull": "return inside - objective.pull * mass« * mass→»",
-            "potts-value-linear-in-mass": "return inside - objective.pull * mass« * mass→»",
+            "score-without-penalty": "return inside - objective.penalty * mass« * mass→»",
+            "potts-value-linear-in-mass": "return inside - objective.penalty * mass« * mass→»",
         },
         "test_the_chosen_moves_are_the_best_of_all": {
             "chosen-move-of-the-first-cluster-met": "best = c if gain > most «→and best < 0 »else best",
@@ -153,13 +153,13 @@ MUTANTS = {
             "searches-lock-what-they-roll-back": "locked[u] = «ROLLED_BACK→KEPT»",
         },
         "test_finds_the_smallest_balanced_cut_of_ten_nodes": {
-            "no-slack-below-the-lower-bound": "«max(0.0, goal.least - slack)→goal.least», goal.most + slack",
+            "no-slack-below-the-lower-bound": "«max(0.0, task.least - slack)→task.least», task.most + slack",
         },
     },
     "compiled/graphs/balance.py": {
         "test_every_node_is_in_one_of_exactly_k_parts_within_the_bound": {
             "balanced-clusters-change-their-numbers": (
-                "return without_gaps(labels, sums)« if goal.k == 0 else Partition(labels, sums)→», within"
+                "return without_gaps(labels, sums)« if task.k == 0 else Partition(labels, sums)→», within"
             ),
         },
     },
@@ -296,26 +296,26 @@ MUTANTS = {
         },
         "test_no_step_lets_the_value_fall_and_all_keep_k_clusters": {
             "engine-what-was-found-is-lost": (
-                "best = «kept if value_of(goal.objective, kept.sums) >= value_of(goal.objective, best.sums) else →»best"
+                "best = «kept if value_of(task.objective, kept.sums) >= value_of(task.objective, best.sums) else →»best"
             ),
         },
     },
     "engine/engine.py": {
         "test_every_graph_is_cut_into_exactly_k": {
-            "engine-one-cluster-has-children": "if n_new and len(level.terms.mass) > goal.k« != 1→»:",
+            "engine-one-cluster-has-children": "if n_new and len(level.terms.mass) > task.k« != 1→»:",
         },
         "test_a_child_is_no_worse_than_the_best_parent": {
             "engine-parents-of-a-child-are-lost": (
-                "if «worth(step.coarse, child, goal, run) < worth(step.coarse, kept, goal, run)→False»:"
+                "if «worth(step.coarse, child, task, run) < worth(step.coarse, kept, task, run)→False»:"
             ),
         },
         "test_a_search_ends_where_every_new_partition_is_the_best": {
-            "engine-a-search-does-not-settle": "if «is_settled and (not by_regions or goal.most < np.inf)→False»:",
+            "engine-a-search-does-not-settle": "if «is_settled and (not by_regions or task.most < np.inf)→False»:",
         },
     },
     "engine/agglomeration.py": {
         "test_of_equally_good_partitions_the_one_of_fewest_clusters_is_returned": {
-            "ties-are-left-apart": "objective.pull * (1.0 «-→+» ROUND_OFF)",
+            "ties-are-left-apart": "objective.penalty * (1.0 «-→+» ROUND_OFF)",
         },
     },
     "engine/join_small_clusters.py": {
@@ -334,7 +334,7 @@ MUTANTS = {
     "engine/settling.py": {
         "test_of_several_partitions_one_within_the_bound_is_taken_before_one_of_less_cut": {
             "engine-what-is-outside-the-bounds-is-as-good": (
-                "return «not is_bounded(goal) or is_within(level, found, goal, run)→True», value(found, goal)"
+                "return «not is_bounded(task) or is_within(level, found, task, run)→True», value(found, task)"
             ),
         },
     },
@@ -355,7 +355,7 @@ MUTANTS = {
     },
     "results/from_labels.py": {
         "test_figures_and_the_model_read_no_rows_again": {
-            "cuts-are-taken-from-the-mass": "cut = DEFINITIONS[found.objective].inside(sums.«inside→mass»[",
+            "cuts-are-taken-from-the-mass": "inside = sums.«inside→mass»[np.argsort",
             "sums-in-the-order-of-the-method": "sums.inside[«np.argsort(number[: len(sums.inside)])][→»:n_found]",
         },
     },
@@ -372,8 +372,8 @@ MUTANTS = {
     "two_step/method.py": {
         "test_more_time_is_never_worse_and_is_used_while_it_gains": {
             "further-coresets-may-do-harm": (
-                "if «value(tried, plan.goal) > value(found, plan.goal) + VALUE_RTOL * abs(value(found, "
-                "plan.goal))→True»:"
+                "if «value(tried, schedule.task) > value(found, schedule.task) + VALUE_RTOL * abs(value(found, "
+                "schedule.task))→True»:"
             ),
         },
     },

@@ -18,7 +18,7 @@ MUTANTS = {
         "test_path.py": {
             "descent-counts-a-union's-edges-once": "self.inside[b] += self.inside[a] + «2.0 * →»link",
             "descent-plain-link-without-chance": (
-                "return float(gain / 2.0« + objective.pull * self.mass[a] * self.mass[b]→»)"
+                "return float(gain / 2.0« + objective.penalty * self.mass[a] * self.mass[b]→»)"
             ),
             "descent-ratio-link-not-halved": "- self.inside[a] - self.inside[b])« / 2.0→»",
         },

@@ -39,7 +39,7 @@ EXAMPLES = examples(
 def add_to(command: Parser) -> None:
     """Add its arguments."""
     from graphclust.engine.engine import EFFORTS
-    from graphclust.objective.objective import PLAIN_OBJECTIVES
+    from graphclust.objective.objective import ADDITIVE_OBJECTIVES
     from graphclust.partition.communities import COMPONENTS, SMALL
 
     add_graph_file(command)
@@ -48,7 +48,7 @@ def add_to(command: Parser) -> None:
         help="> 0, higher for smaller parts (1); of several files one, or one for each between commas",
     )  # fmt: skip
     command.add_argument(
-        "--objective", choices=PLAIN_OBJECTIVES, default="modularity", help="what to optimize (modularity)"
+        "--objective", choices=ADDITIVE_OBJECTIVES, default="modularity", help="what to optimize (modularity)"
     )
     command.add_argument("--effort", choices=EFFORTS, default="normal", help="how much to try (normal)")
     command.add_argument(

@@ -37,7 +37,7 @@ EXAMPLES = examples(
 def add_to(command: Parser) -> None:
     """Add its arguments."""
     from graphclust.engine.engine import EFFORTS
-    from graphclust.objective.objective import PLAIN_OBJECTIVES
+    from graphclust.objective.objective import ADDITIVE_OBJECTIVES
 
     add_graph_file(command)
     command.add_argument("--max-size", type=float, metavar="NODES", help="most that a cluster of the last level holds")
@@ -48,7 +48,7 @@ def add_to(command: Parser) -> None:
     command.add_argument("--levels", type=int, metavar="N", help="at most so many")
     add_connectivity(command, "alone")
     command.add_argument(
-        "--objective", choices=PLAIN_OBJECTIVES, default="modularity", help="what to optimize (modularity)"
+        "--objective", choices=ADDITIVE_OBJECTIVES, default="modularity", help="what to optimize (modularity)"
     )
     command.add_argument("--effort", choices=EFFORTS, default="low", help="how much to try for the first level (low)")
     command.add_argument(
