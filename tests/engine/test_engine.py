@@ -20,7 +20,7 @@ from graphclust.engine import engine, levels, local_moving
 from graphclust.engine.contraction import contract
 from graphclust.engine.levels import with_sums
 from graphclust.engine.overlay import overlay, split_disconnected
-from graphclust.engine.resolution import task_at, schedule_for_any_number
+from graphclust.engine.resolution import schedule_for_any_number, task_at
 from graphclust.errors import GraphWarning, Interrupted, ParameterError
 from graphclust.faces.cli.main import main
 from graphclust.objective.objective import ADDITIVE_OBJECTIVES, weigh
