@@ -292,6 +292,12 @@ def _well_connected_or_alone(graph: Graph, wanted: LevelOptions, run: Run, label
     return found
 
 
+def remark_on_coverage(levels: list[Labels]) -> str:
+    """Which share of the nodes the well-connected clusters of levels hold; the other nodes are alone."""
+    first, last = (float(np.mean(np.bincount(level)[level] > 1)) for level in (levels[0], levels[-1]))
+    return f"well-connected clusters cover {first:.1%} of the nodes on the coarsest level, {last:.1%} on the finest"
+
+
 def refuse_heavy_nodes(graph: Graph, sizes: Sizes) -> None:
     """ParameterError for a node that alone is above the bound."""
     heaviest = int(sizes.of_nodes.argmax())

@@ -92,14 +92,17 @@ def connect_well(
 
 def leave_well_connected(
     graph: Graph, labels: npt.NDArray[np.integer], connectivity: Any, task: Task | None, size: np.ndarray, least: float,
-    run: Run, by_weight: bool = False, *, may_be_none: bool = False,
+    run: Run, by_weight: bool = False, *, may_be_none: bool = False, tested: npt.NDArray[np.bool_] | None = None,
 ) -> tuple[npt.NDArray[np.int32], str]:  # fmt: skip
     """Well-connected clusters inside those given that hold the least, -1 for other nodes; and a remark on coverage.
 
-    size : of each node. task : of new partitions, if any. ParameterError where no cluster is left, unless it may be.
+    size : of each node. task : of new partitions, if any. tested : the nodes of clusters that need a test, (n,); None:
+    all do. ParameterError where no cluster is left, unless it may be.
     """
     bar = as_bar(connectivity, int(np.bincount(labels + 1)[1:].max(initial=1)))
-    found = connect_well(graph, labels, bar, by_weight, task, run)
+    found = connect_well(graph, labels if tested is None else np.where(tested, labels, -1), bar, by_weight, task, run)
+    if tested is not None:
+        found = np.where(tested | (labels < 0), found, labels + (found.max(initial=-1) + 1))
     holds = np.bincount(found + 1, size)
     found[(holds < least)[found + 1]] = -1
     found, k = number_used(found, found >= 0)
@@ -117,8 +120,14 @@ def connectivity_in_words(connectivity: Any) -> Any:
     return getattr(connectivity, "__name__", "a function") if callable(connectivity) else connectivity
 
 
+def can_promise(parameters: dict[str, Any]) -> bool:
+    """Whether the connectivity that parameters hold can be asked for again: of a function they hold the name alone."""
+    asked = parameters.get("connectivity")
+    return asked in WORDS or isinstance(asked, int | float)
+
+
 def remarks_on_connectivity(parameters: dict[str, Any]) -> tuple[str, ...]:
-    """What a reader should know after an update of what was made with these parameters."""
+    """What a reader should know after an update that does not keep the promise of these parameters."""
     if "connectivity" not in parameters:
         return ()
     asked = parameters["connectivity"]

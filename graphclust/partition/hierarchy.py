@@ -10,7 +10,7 @@ from graphclust.checks import Seed, as_choice, as_number, as_seeded, as_whole_nu
 from graphclust.engine.bounds import as_sizes, remarks_on_small
 from graphclust.engine.engine import EFFORTS
 from graphclust.engine.join_small_clusters import Sizes
-from graphclust.engine.nested_levels import LevelOptions, make_levels, refuse_heavy_nodes
+from graphclust.engine.nested_levels import LevelOptions, make_levels, refuse_heavy_nodes, remark_on_coverage
 from graphclust.engine.well_connected import Connectivity, as_bar, connectivity_in_words
 from graphclust.errors import ParameterError
 from graphclust.graph.container import GraphLike
@@ -115,10 +115,7 @@ def hierarchy(
     if least:
         remarks += remarks_on_small(found[-1], found[-1], sizes.of_nodes, min_size)
     if connectivity is not None:
-        first, last = (float(np.mean(np.bincount(level)[level] > 1)) for level in (found[0], found[-1]))
-        remarks.append(
-            f"well-connected clusters cover {first:.1%} of the nodes on the coarsest level, {last:.1%} on the finest"
-        )
+        remarks.append(remark_on_coverage(found))
         asked["connectivity"] = plain_number(connectivity_in_words(connectivity))
     parameters = {**asked, "objective": objective, "effort": effort} | graph_settings(weight, symmetrize, None)
     if node_weight is not None:

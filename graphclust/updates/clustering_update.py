@@ -21,7 +21,7 @@ from graphclust.engine.bounds import (
 from graphclust.engine.levels import Run, Shares, run_on, with_sizes_as_masses
 from graphclust.engine.resolution import task_at
 from graphclust.engine.settling import balance, is_within, settle
-from graphclust.engine.well_connected import remarks_on_connectivity
+from graphclust.engine.well_connected import can_promise, leave_well_connected, remarks_on_connectivity
 from graphclust.errors import GraphValidationError, ParameterError, amount
 from graphclust.graph.container import Graph
 from graphclust.objective.objective import OBJECTIVE_SPECS, WeighedGraph, additive_objective, ratio_objective, weigh
@@ -31,7 +31,7 @@ from graphclust.results.summed_cuts import keep_sums
 from graphclust.updates.drift import remarks_on_drift, value_of_clustering
 from graphclust.updates.edits import EditedGraph, without_rows
 from graphclust.updates.update_start import Start, start_from, start_labels
-from graphclust.updates.warm_start import restart
+from graphclust.updates.warm_start import has_changed, restart
 
 if TYPE_CHECKING:
     from graphclust.results.clustering import Clustering
@@ -64,16 +64,23 @@ def remake_clustering(
     """
     with progress.stage("partition"):
         labels, sums = partition_again(clustering, edit, looked_at, rng, progress)
+    parameters, k, said = clustering.parameters, len(sums.size), remarks_on_connectivity(clustering.parameters)
+    if keeps_cuts := can_promise(parameters):
+        with progress.stage("well-connected"):
+            labels, remark = _test_changed(clustering, edit, labels, rng, progress)
+        k, said = int(labels.max()) + 1, (remark,)
+    else:
+        parameters = {name: value for name, value in parameters.items() if name != "connectivity"}
     with progress.stage("ids"):
-        named = _keep_ids(clustering, edit, labels, len(sums.size))
+        named = _keep_ids(clustering, edit, labels, k)
     found = replace(
         clustering, **named, graph=edit.graph, node_sizes=edit.carry_sizes(clustering.node_sizes), coreset=None,
-        undecided=None, remarks=(
-            *remarks_on_new_nodes(clustering.node_sizes, edit), *remarks_on_connectivity(clustering.parameters),
-            *progress.remarks,
-        ), parameters={name: value for name, value in clustering.parameters.items() if name != "connectivity"},
-        seconds=progress.seconds, entries_read=progress.entries_read, decided={}, seed=seed,
+        undecided=None, parameters=parameters, seed=seed, decided={},
+        remarks=(*remarks_on_new_nodes(clustering.node_sizes, edit), *said, *progress.remarks),
+        seconds=progress.seconds, entries_read=progress.entries_read,
     )  # fmt: skip
+    if keeps_cuts:
+        return found
     keep_sums_of(found, labels, sums)
     if looked_at is not None:  # of other edges than those that are known
         return found
@@ -81,6 +88,27 @@ def remake_clustering(
     later = replace(found, first_value=first, remarks=(*found.remarks, *remarks_on_drift(first, found)))
     keep_sums_of(later, labels, sums)
     return later
+
+
+def _test_changed(
+    clustering: Clustering, edit: EditedGraph, labels: Labels, rng: np.random.Generator, progress: Progress
+) -> tuple[Labels, str]:
+    """Well-connected clusters, of which those are tested that have other nodes or other edges than before."""
+    asked, graph, wanted = clustering.parameters, edit.graph, _requirements_of(clustering, edit)
+    taken = np.flatnonzero(labels >= 0)
+    own, before = labels[taken], edit.carry(clustering.labels, -1)[taken]
+    tested = np.zeros(graph.n_nodes, np.bool_)
+    tested[taken] = has_changed(own, before, edit.n_changed[taken] > 0)[own]
+    on = weigh(graph, clustering.objective)
+    run, is_alone = run_on(on, rng, progress, wanted.sizes), asked.get("leftover") == "alone"
+    found, remark = leave_well_connected(
+        graph, labels, asked["connectivity"], _task(clustering, on, wanted) if asked.get("recluster", True) else None,
+        np.ones(graph.n_nodes) if wanted.sizes is None else wanted.sizes, wanted.least, run,
+        asked.get("cut_weight", False), may_be_none=is_alone, tested=tested,
+    )  # fmt: skip
+    if is_alone:
+        found[found < 0] = found.max() + 1 + np.arange(np.count_nonzero(found < 0))
+    return found.astype(np.int64), remark
 
 
 def remarks_on_new_nodes(sizes: npt.NDArray[np.float64] | None, edit: EditedGraph) -> tuple[str, ...]:
@@ -105,10 +133,10 @@ def partition_again(
     taken = taken | (edit.before < 0) if has_isolated else taken & ~graph.isolated
     # A component that was put aside stays aside, unless an edge now links it to clusters.
     is_aside = (kept < 0) & (edit.before >= 0) & ~graph.isolated
-    is_apart = clustering.parameters.get("small") == "apart"
+    is_apart, keeps_cuts = clustering.parameters.get("small") == "apart", can_promise(clustering.parameters)
     if is_apart and clustering.parameters["components"] == "all":
         taken[:] = True
-    elif (is_aside if looked_at is not None else is_aside & taken).any():
+    elif not keeps_cuts and (is_aside if looked_at is not None else is_aside & taken).any():
         taken = np.where(_are_in_components_of(graph, is_aside), _are_in_components_of(graph, kept >= 0), taken)
     if wanted.k > (n_taken := int(np.count_nonzero(taken))):
         words = ("node is left", "nodes are left") if has_isolated else ("node has edges", "nodes have edges")
@@ -127,7 +155,9 @@ def partition_again(
     labels = start_labels(part, _without_full(kept, edit, wanted)[at], clustering.n_clusters, wanted.k)
     kept, n_changed = kept[at], edit.n_changed[at]
     start = start_from(clustering, edit, nodes, kept, labels, run, looked_at, is_free=not wanted.k)
-    task = _goal(clustering, on, wanted)
+    task = _task(clustering, on, wanted)
+    if keeps_cuts:  # what is then too small is left out
+        task = task._replace(least=0.0)
     if is_apart:
         found = _improve(run, start, n_changed, clustering.objective, task._replace(least=0.0))
         found = leave_apart(run.finest, found, task, run)
@@ -218,7 +248,7 @@ def _requirements_of(clustering: Clustering, edit: EditedGraph) -> Requirements:
     return Requirements(k, *as_bounds(sizes, min_size, max_size))
 
 
-def _goal(clustering: Clustering, on: WeighedGraph, wanted: Requirements) -> Task:
+def _task(clustering: Clustering, on: WeighedGraph, wanted: Requirements) -> Task:
     """The task that the clustering was made for, on the present graph."""
     k, _, least, most, _ = wanted
     objective, resolution = clustering.objective, 1.0 if clustering.resolution is None else clustering.resolution

@@ -10,9 +10,16 @@ import numpy.typing as npt
 from graphclust.compiled.graphs.overlay import split_by_connection
 from graphclust.engine.join_small_clusters import Sizes, join_small, without_gaps
 from graphclust.engine.levels import run_on
-from graphclust.engine.nested_levels import USUAL, LevelOptions, levels_within_bound, make_levels, refuse_heavy_nodes
+from graphclust.engine.nested_levels import (
+    USUAL,
+    LevelOptions,
+    levels_within_bound,
+    make_levels,
+    refuse_heavy_nodes,
+    remark_on_coverage,
+)
 from graphclust.engine.overlay import number_used
-from graphclust.engine.well_connected import remarks_on_connectivity
+from graphclust.engine.well_connected import can_promise, remarks_on_connectivity
 from graphclust.graph.container import Graph
 from graphclust.objective.objective import weigh
 from graphclust.progress import Progress
@@ -38,11 +45,16 @@ def remake_hierarchy(
         np.ones(graph.n_nodes) if of_nodes is None else of_nodes, found.min_size or 0.0, found.max_size or np.inf
     )
     refuse_heavy_nodes(graph, sizes)
-    options = {name: value for name, value in found.parameters.items() if name != "connectivity"}
-    wanted = LevelOptions(sizes, None, options["levels"], found.objective, options["effort"], found.resolutions)
+    options, keeps_cuts = found.parameters, can_promise(found.parameters)
+    if not keeps_cuts:
+        options = {name: value for name, value in options.items() if name != "connectivity"}
+    wanted = LevelOptions(
+        sizes, None, options["levels"], found.objective, options["effort"], found.resolutions,
+        options.get("connectivity"),
+    )  # fmt: skip
     n_changed = edit.n_changed if edit.node_weight is None else np.maximum(edit.n_changed, edit.node_weight > 0.0)
     earlier = EarlierLevels([edit.carry(labels, -1) for labels in found.levels], n_changed)
-    if found.max_size is None or wanted.levels is not None:
+    if found.max_size is None or wanted.levels is not None or keeps_cuts:
         levels, _ = make_levels(graph, wanted, rng, progress, earlier)
         sums = None
     else:
@@ -51,14 +63,13 @@ def remake_hierarchy(
             labels = join_small(graph.rows, first.astype(np.int32), sizes._replace(most=np.inf))
             levels = _update_levels(graph, wanted, earlier, labels, rng, progress)
             sums = sums if labels.max() == first.max() else None
+    said = (remark_on_coverage(levels),) if keeps_cuts else remarks_on_connectivity(found.parameters)
     with progress.stage("ids"):
         made = hierarchy_of(
             graph, levels, objective=found.objective, resolutions=found.resolutions, max_size=found.max_size,
             min_size=found.min_size, node_sizes=of_nodes,
-            remarks=(
-                *remarks_on_new_nodes(found.node_sizes, edit), *remarks_on_connectivity(found.parameters),
-                *progress.remarks,
-            ), seconds=progress.seconds, parameters=options, seed=seed,
+            remarks=(*remarks_on_new_nodes(found.node_sizes, edit), *said, *progress.remarks),
+            seconds=progress.seconds, parameters=options, seed=seed,
         )  # fmt: skip
         if sums is not None:
             keep_sums_of(made.coarsest, levels[0], sums)

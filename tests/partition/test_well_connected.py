@@ -172,25 +172,60 @@ def test_real_graphs_by_the_minimum_cuts_of_igraph(name, data_folder):
 
 @pytest.mark.parametrize("bounds", [{}, {"max_size": 12}, {"max_size": 30, "min_size": 4, "levels": 2}])
 def test_levels_keep_the_promise_and_nest(bounds):
+    """Also after an update."""
     graph = lfr_like(400, 10, mixing=0.3, rng=2).graph
-    found = hierarchy(graph, connectivity="well", rng=0, **bounds)
-    for level, parents, above in zip(found.levels[1:], found.parents[1:], found.levels, strict=False):
-        assert np.array_equal(parents[level], above)
-    for level in found.levels:
-        sizes = np.bincount(level)
-        labels = np.where(sizes[level] > 1, level, -1)
-        assert all(cut > math.log10(size) for size, cut in connectivities(graph, labels))
-        assert sizes[sizes > 1].min() >= bounds.get("min_size", 2)
-    assert np.bincount(found.levels[-1]).max() <= bounds.get("max_size", 400)
-    covered = np.mean(np.bincount(found.levels[-1])[found.levels[-1]] > 1)
-    assert any(f"{covered:.1%} on the finest" in remark for remark in found.remarks)
+    made = hierarchy(graph, connectivity="well", rng=0, **bounds)
+    edges = np.column_stack(sparse.triu(graph.to_scipy(), 1).nonzero())[::97].tolist()
+    for found in (made, made.update(removed=edges, rng=0)):
+        for level, parents, above in zip(found.levels[1:], found.parents[1:], found.levels, strict=False):
+            assert np.array_equal(parents[level], above)
+        for level in found.levels:
+            sizes = np.bincount(level)
+            labels = np.where(sizes[level] > 1, level, -1)
+            assert all(cut > math.log10(size) for size, cut in connectivities(found.graph, labels))
+            assert sizes[sizes > 1].min() >= bounds.get("min_size", 2)
+        assert np.bincount(found.levels[-1]).max() <= bounds.get("max_size", 400)
+        covered = np.mean(np.bincount(found.levels[-1])[found.levels[-1]] > 1)
+        assert any(f"{covered:.1%} on the finest" in remark for remark in found.remarks)
+        assert found.parameters == made.parameters
 
 
-def test_an_update_says_that_it_promises_nothing():
-    later = communities(KARATE, connectivity="well", rng=0).update(removed=[(0, 1)], rng=0)
+@pytest.mark.parametrize("bounds", [{}, {"max_size": 30, "min_size": 4}])
+def test_updates_keep_the_promise_and_clusters_that_no_edit_touches(bounds):
+    rng, shares = np.random.default_rng(3), []
+    found = communities(lfr_like(400, 10, mixing=0.3, rng=2).graph, connectivity="well", rng=0, **bounds)
+    for seed in range(12):
+        matrix = sparse.triu(found.graph.to_scipy(), 1).tocoo()
+        gone = rng.choice(matrix.nnz, 8, replace=False)
+        before, edges = found, np.column_stack([matrix.row, matrix.col])
+        new = rng.choice(400, (8, 2), replace=False)
+        new = [(u, v) for u, v in new.tolist() if found.graph.to_scipy()[u, v] == 0.0]
+        found = found.update(added=[(u, v, 1.0) for u, v in new], removed=edges[gone].tolist(), rng=seed)
+        assert found.parameters == before.parameters and "cover" in found.remarks[0]
+        sizes = np.bincount(found.labels[found.labels >= 0])
+        assert bounds.get("min_size", 2) <= sizes.min() and sizes.max() <= bounds.get("max_size", 400)
+        assert all(cut > math.log10(size) for size, cut in connectivities(found.graph, found.labels))
+        untouched = np.setdiff1d(np.arange(400), np.concatenate([edges[gone].ravel(), np.ravel(new).astype(int)]))
+        shares.append(np.mean(found.labels[untouched] == before.labels[untouched]))
+    assert np.median(shares) > 0.9
+
+
+def test_an_update_of_labels_of_other_origin_goes_on_as_they_were_made():
+    barbell = nx.barbell_graph(12, 3)  # node 0 of the first clique will hang by one edge
+    for leftover, k in (("apart", 2), ("alone", 5)):
+        found = well_connected(barbell, [0] * 27, leftover=leftover, min_size=4, recluster=False, rng=0)
+        assert found.k == k
+        later = found.update(removed=[(0, v) for v in range(1, 11)], rng=0)
+        assert later.k == k + (leftover == "alone") and later.parameters == found.parameters
+        assert np.array_equal(later.labels[1:15] >= 0, found.labels[1:15] >= 0)
+        assert np.array_equal(later.labels[1:12], found.labels[1:12]) and later.labels[0] != found.labels[0]
+
+
+def test_an_update_that_cannot_keep_the_promise_says_so():
+    later = communities(KARATE, connectivity=lambda n: 1.0, rng=0).update(removed=[(0, 1)], rng=0)
     assert any("promises no minimum cuts" in remark for remark in later.remarks)
     assert "connectivity" not in later.parameters
-    later = hierarchy(KARATE, connectivity=1, max_size=10, rng=0).update(removed=[(0, 1)], rng=0)
+    later = hierarchy(KARATE, connectivity=lambda n: 1.0, max_size=10, rng=0).update(removed=[(0, 1)], rng=0)
     assert any("promises no minimum cuts" in remark for remark in later.remarks)
 
 
