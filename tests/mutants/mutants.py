@@ -5,14 +5,14 @@
     python tests/mutants/mutants.py --table coreset --jobs 2
     python tests/mutants/mutants.py --share 4 --turn 1     # every fourth, from the second on
 
-The tables of `mutant_tables` say file by file, and then by the tests that should fail, what is spoiled: in a text of
-the file, `«what stands there→what takes its place»`. A text that does not stand in its file exactly once, or a test
-that is not there, is stale: the table is to be mended. Ends with 1 where a line is stale, where the tests do not pass
-unspoiled, or where fewer than 95 of 100 mutants are caught; with 0 otherwise.
+The tables in `mutant_tables` say file by file, and below it by the tests that should fail, what is spoiled, a line a
+mutant: its name, a colon, and a text of the file with `«what stands there→what takes its place»` in it; ⏎ ends a line
+of the file. A line `equivalent:` below a mutant says why no test can fail. A text that does not stand in its file
+exactly once, or a test that is not there, is stale: the table is to be mended. Ends with 1 where a line is stale, where
+the tests do not pass unspoiled, or where fewer than 95 of 100 mutants are caught; with 0 otherwise.
 """
 
 import argparse
-import importlib
 import os
 import pathlib
 import re
@@ -26,10 +26,8 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import NamedTuple
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-TABLES = (
-    "coreset", "datasets", "files", "graphs", "interop", "kernels", "partition", "paths", "points", "scale", "spectral",
-    "well_connected",
-)  # fmt: skip
+FOLDER = pathlib.Path(__file__).with_name("mutant_tables")
+TABLES = sorted(table.stem for table in FOLDER.glob("*.txt"))
 LEAST_CAUGHT = 0.95
 SECONDS = 150  # a mutant may well turn a loop into an endless one
 NOT_COPIED = shutil.ignore_patterns("__pycache__", ".*")
@@ -55,13 +53,18 @@ def read_tables(tables: Iterable[str]) -> list[Mutant]:
     """All mutants of the tables; a name stands for one."""
     mutants: list[Mutant] = []
     for table in tables:
-        module = importlib.import_module(f"mutant_tables.{table}")
-        equivalent = getattr(module, "EQUIVALENT", {})
-        for file, by_tests in module.MUTANTS.items():
-            for tests, texts in by_tests.items():
-                for name, text in texts.items():
-                    old, new = (_CHANGE.sub(side, text) for side in (r"\1", r"\2"))
-                    mutants.append(Mutant(name, file, old, new, tests.split(), equivalent.get(name, "")))
+        file, tests = "", [""]
+        for line in (FOLDER / f"{table}.txt").read_text().splitlines()[2:]:
+            if line.startswith("      equivalent: "):
+                mutants[-1] = mutants[-1]._replace(equivalent=line.split(": ", 1)[1])
+            elif line.startswith("    "):
+                name, text = line[4:].split(": ", 1)
+                old, new = (_CHANGE.sub(side, text.replace("⏎", "\n")) for side in (r"\1", r"\2"))
+                mutants.append(Mutant(name, file, old, new, tests))
+            elif line.startswith("  "):
+                tests = line.split()
+            else:
+                file = line
     names = [mutant.name for mutant in mutants]
     if len(set(names)) < len(names):
         raise SystemExit(f"names that stand twice: {sorted({name for name in names if names.count(name) > 1})}")
