@@ -8,11 +8,11 @@ eigsh of k vectors runs on the formed graph, for some k below 1,000 only: what i
 """
 
 import argparse
-import time
 
 import numpy as np
 from scipy.sparse import linalg
 from tables import write_table
+from tools import timed
 
 from graphclust import (
     NormalizedCutKernel,
@@ -27,12 +27,6 @@ from graphclust import (
 )
 
 K, SIZE = 1000, 20_000
-
-
-def timed(function, *args, **options):
-    start = time.perf_counter()
-    result = function(*args, **options)
-    return time.perf_counter() - start, result
 
 
 def top_vectors(graph, n_columns: int) -> np.ndarray:

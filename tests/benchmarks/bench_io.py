@@ -1,6 +1,6 @@
-"""Reading graph files: time and memory beside numpy.loadtxt, pandas.read_csv and scipy.io.mmread, and many mutations.
+"""Reading graph files: time and memory beside numpy.loadtxt, pandas.read_csv and scipy.io.mmread.
 
-    python bench_io.py [lines, 10 million by default] [mutations, 20,000 by default]
+    python bench_io.py [lines, 10 million by default]
 
 A list of edges is read in the order of its sources, as SNAP's are, and in random order; each program reads it in turn,
 five times, and the best time counts. "edges" is what the others do too: numbers in arrays. "graph" is all of
@@ -10,7 +10,6 @@ and SciPy and without any check, for the same rows. Memory is what a process of 
 
 import json
 import pathlib
-import random
 import subprocess
 import sys
 import tempfile
@@ -27,8 +26,6 @@ from graphclust.io.load import load_graph
 from graphclust.io.text.byte_source import open_source
 from graphclust.io.text.edge_list import read_edge_list
 from graphclust.progress import Progress
-
-TESTS = pathlib.Path(__file__).parents[1]
 
 
 def write_files(folder: pathlib.Path, n_lines: int) -> dict[str, pathlib.Path]:
@@ -148,35 +145,8 @@ def peak_memory() -> int:
     return int(status.split("VmHWM:")[1].split()[0]) << 10
 
 
-def mutate(n_mutations: int) -> list[list]:
-    """Every format, mutated: each file loads or is refused by name; anything else stops the benchmark."""
-    sys.path[:0] = [str(TESTS / "io"), str(TESTS)]
-    from test_load_faults import SEEDS, mutated
-
-    from graphclust.errors import GraphFormatError, GraphValidationError, ResourceLimitError
-
-    rows = []
-    with tempfile.TemporaryDirectory() as folder:
-        for name, content in SEEDS.items():
-            refused = 0
-            start = time.perf_counter()
-            for seed in range(n_mutations // len(SEEDS) + 1):
-                path = pathlib.Path(folder) / name
-                path.write_bytes(mutated(content, random.Random(seed)))
-                try:
-                    graph, _ = load_graph(path, return_info=True)
-                    assert graph.n_nodes >= 1 and np.isfinite(graph.degrees).all()
-                except (GraphFormatError, GraphValidationError, ResourceLimitError):
-                    refused += 1
-            rows.append(
-                [name, f"{seed + 1}", f"{seed + 1 - refused}", f"{refused}", f"{time.perf_counter() - start:.1f}"]
-            )
-    return rows
-
-
 def main() -> None:
     n_lines = int(sys.argv[1]) if len(sys.argv) > 1 else 10_000_000
-    n_mutations = int(sys.argv[2]) if len(sys.argv) > 2 else 20_000
     warnings.simplefilter("ignore")
     rows = []
     with tempfile.TemporaryDirectory() as name:
@@ -195,8 +165,6 @@ def main() -> None:
                 ])  # fmt: skip
     columns = ["file", "reader", "seconds", "MB/s", "times our edges", "times our graph", "peak memory / rows kept"]
     write_table("io", f"Reading {n_lines:,} lines", columns, rows)
-    rows = mutate(n_mutations)
-    write_table("io_mutations", "Mutated files", ["seed file", "mutations", "loaded", "refused", "seconds"], rows)
 
 
 if __name__ == "__main__":

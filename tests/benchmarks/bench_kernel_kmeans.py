@@ -5,8 +5,6 @@ GRAPHCLUST_DATA=<folder> python tests/benchmarks/bench_kernel_kmeans.py [letter]
 All methods start from the same points for the same seed. tslearn is needed for its own comparison only.
 """
 
-import gzip
-import os
 import pathlib
 import sys
 import time
@@ -15,6 +13,7 @@ from collections.abc import Callable
 
 import numba
 import numpy as np
+from peers_data import points as features
 from scipy import sparse
 from tables import write_table
 
@@ -29,22 +28,10 @@ from graphclust import (
     truncated_kernel_kmeans,
 )
 
-DATA = pathlib.Path(os.environ.get("GRAPHCLUST_DATA", "."))
-
-
-def features(name: str) -> tuple[np.ndarray, np.ndarray]:
-    with np.load(DATA / "features" / f"feat_{name}.npz") as stored:
-        return stored["X"].astype(np.float32), stored["labels"].astype(np.int64)
-
 
 def mnist() -> tuple[np.ndarray, np.ndarray]:
-    def read(part: str, kind: str, header: int) -> np.ndarray:
-        with gzip.open(DATA / "features" / f"{part}-{kind}-ubyte.gz") as stream:
-            return np.frombuffer(stream.read(), np.uint8, offset=header)
-
-    images = np.concatenate([read(part, "images-idx3", 16) for part in ("train", "t10k")]).reshape(-1, 784)
-    labels = np.concatenate([read(part, "labels-idx1", 8) for part in ("train", "t10k")])
-    return images.astype(np.float32) / 255, labels.astype(np.int64)
+    images, classes = features("mnist")
+    return images / 255, classes
 
 
 class Trial:

@@ -11,9 +11,7 @@ run with `max_iter` for each count is timed and validated. Threads: THREADS for 
 
 # ruff: noqa: B023 (every function made in a loop is called in the same turn)
 
-import gzip
 import os
-import pathlib
 import sys
 import time
 import warnings
@@ -24,9 +22,11 @@ for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMBA_NUM_THREADS")
 
 import faiss  # noqa: E402
 import numpy as np  # noqa: E402
+from peers_data import points  # noqa: E402
 from scipy import sparse  # noqa: E402
 from sklearn.cluster import KMeans, MiniBatchKMeans, kmeans_plusplus  # noqa: E402
 from tables import write_table  # noqa: E402
+from tools import timed  # noqa: E402
 
 import graphclust  # noqa: E402
 
@@ -35,33 +35,16 @@ SUFFIX = "" if THREADS == 1 else f"_{THREADS}_threads"
 warnings.simplefilter("ignore")
 
 
-def data_folder() -> pathlib.Path:
-    folder = os.environ.get("GRAPHCLUST_DATA")
-    if not folder:
-        sys.exit("GRAPHCLUST_DATA does not name a folder of real data")
-    path = pathlib.Path(folder)
-    return path if path.name == "features" else path / "features"
-
-
 def mnist() -> tuple[np.ndarray, np.ndarray]:
     """60,000 and 10,000 images of 784 pixels in [0, 1], float32."""
-    return tuple(
-        np.frombuffer(gzip.open(data_folder() / name).read(), np.uint8, offset=16).reshape(-1, 784) / np.float32(255)
-        for name in ("train-images-idx3-ubyte.gz", "t10k-images-idx3-ubyte.gz")
-    )
+    images = points("mnist")[0] / np.float32(255)
+    return images[:60_000], images[60_000:]
 
 
 def letter() -> tuple[np.ndarray, np.ndarray]:
-    with np.load(data_folder() / "feat_letter.npz") as file:
-        X = file["X"].astype(np.float32)
+    X = points("letter")[0]
     X = X[np.random.default_rng(0).permutation(len(X))]
     return X[:17000], X[17000:]
-
-
-def timed(function) -> tuple[float, object]:
-    start = time.perf_counter()
-    result = function()
-    return time.perf_counter() - start, result
 
 
 def energy(V, centroids) -> float:

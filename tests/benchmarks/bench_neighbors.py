@@ -4,36 +4,20 @@ makes of it.
 GRAPHCLUST_DATA=... python bench_neighbors.py [points, 70,000 by default] [neighbors, 50]
 """
 
-import gzip
-import os
-import pathlib
 import sys
 import time
 import warnings
 
 import numpy as np
+import peers_data
 from tables import write_table
 
 from graphclust import adjusted_rand_index, coreset_sc, knn_graph, nearest_neighbors
 
 
-def mnist(folder: pathlib.Path) -> tuple[np.ndarray, np.ndarray]:
-    points, labels = [], []
-    for part in ("train", "t10k"):
-        points.append(
-            np.frombuffer(gzip.decompress((folder / f"{part}-images-idx3-ubyte.gz").read_bytes())[16:], np.uint8)
-        )
-        labels.append(
-            np.frombuffer(gzip.decompress((folder / f"{part}-labels-idx1-ubyte.gz").read_bytes())[8:], np.uint8)
-        )
-    return np.concatenate(points).reshape(-1, 784), np.concatenate(labels).astype(np.int64)
-
-
 def main() -> None:
-    folder = os.environ.get("GRAPHCLUST_DATA")
-    if not folder:
-        sys.exit("GRAPHCLUST_DATA does not name a folder of real data: skipped")
-    points, labels = mnist(pathlib.Path(folder) / "features")
+    images, labels = peers_data.points("mnist")
+    points = images.astype(np.uint8)
     n = int(sys.argv[1]) if len(sys.argv) > 1 else len(points)
     k = int(sys.argv[2]) if len(sys.argv) > 2 else 50
     points, labels = points[:n], labels[:n]
