@@ -178,14 +178,6 @@ def test_every_cluster_is_connected_and_labels_have_no_gap(name, objective, reso
     assert number_of_connected_parts(graph, found.labels) == found.k
 
 
-@for_each("seed", range(30))
-def test_clusters_of_random_graphs_are_connected(seed):
-    graph = graph_of(nx.gnp_random_graph(150, 0.02 + 0.001 * seed, seed=seed))
-    for objective, resolution in [("modularity", 0.3), ("modularity", 1.0), ("constant_potts", 0.02)]:
-        found = communities(graph, objective=objective, resolution=resolution, rng=seed)
-        assert number_of_connected_parts(graph, found.labels) == found.k
-
-
 @for_each("name", ["looped block model", "weights of all sizes", "tiny pieces"])
 @for_each("objective", ADDITIVE_OBJECTIVES)
 def test_sums_of_every_step_are_those_of_its_labels(name, objective):
@@ -266,17 +258,6 @@ def test_disconnected_clusters_are_split_into_their_parts(seed):
     assert len(parts.sums.size) == number_of_connected_parts(graph, found.labels) > 6
     assert len(np.unique(np.c_[parts.labels, found.labels], axis=0)) == len(parts.sums.size)
     assert split_disconnected(run.finest, parts, run) is parts
-
-
-def test_contraction_keeps_the_value_of_every_partition():
-    on, run = run_on(looped(50, 9, 0.1))
-    task = task_at(on, 1.3, "modularity")
-    step = contract(run.finest, random_partition(run.finest, 12, run), run)
-    coarse = random_partition(step.coarse, 4, run)
-    fine = step.project(coarse)
-    again = with_sums(run.finest, fine.labels, 4, run)
-    assert levels.value(coarse, task) == pytest.approx(levels.value(again, task))
-    assert (step.restrict(fine).labels == coarse.labels).all()
 
 
 def test_a_node_that_no_cluster_suits_becomes_one_by_itself():

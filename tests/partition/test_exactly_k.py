@@ -103,6 +103,7 @@ def assert_exactly_k(graph: Graph, k: int, **options) -> None:
     assert np.unique(found.labels[linked & ~found.aside]).tolist() == list(range(k))
     assert (found.labels[~linked] == -1).all()
     assert (found.sizes > 0).all() and not any("clusters have nodes" in remark for remark in found.remarks)
+    assert str(found)
 
 
 def some_k(n: int) -> list[int]:

@@ -27,12 +27,6 @@ def test_labels_come_back(tmp_path, name, nodes):
     assert read.dtype == np.int64
 
 
-def test_labels_of_a_clustering_come_back_from_json(tmp_path):
-    clustering = graphclust.coreset_sc(nx.barbell_graph(5, 0), 2, rng=0)
-    write_labels(tmp_path / "l.json", clustering)
-    assert read_labels(tmp_path / "l.json")[1].tolist() == clustering.labels.tolist()
-
-
 def test_labels_by_name_are_written_with_their_names(tmp_path):
     pandas = pytest.importorskip("pandas", reason="pandas is not installed")
     of_names = {"ann": 1, "bob": 0}
@@ -134,17 +128,6 @@ def test_a_graph_file_with_labels(tmp_path, kind):
         write_labels(tmp_path / f"m.{kind}", [0, 1])
     with pytest.raises(ParameterError, match=f"networkx.read_{kind}"):
         read_labels(tmp_path / f"l.{kind}")
-
-
-def test_csv_that_holds_no_labels(tmp_path):
-    for text, word in (
-        ("node,label\na,1\nb\n", "line 3: .*1 column, expected two"),
-        ('a,1\n"b,2\n', "not CSV"),
-        ("a,x\n", "'x'"),
-    ):
-        (tmp_path / "x.csv").write_text(text)
-        with pytest.raises(GraphFormatError, match=word):
-            read_labels(tmp_path / "x.csv")
 
 
 def test_labels_as_a_series():

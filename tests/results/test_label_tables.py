@@ -52,6 +52,7 @@ def test_labels_of_other_programs_are_read(tmp_path, name, text, labels):
         ("l.tsv", "node\tlabel\tdegree\na\t1\t7\n", "line 1: .*3 columns, expected two"),
         ("l.txt", "ann\tlee\t0\n", "line 1: .*3 columns, expected two"),
         ("l.csv", "# one\nnode,label\na,1\nb\n", "line 4: .*1 column, expected two: a node and a label"),
+        ("l.csv", 'a,1\n"b,2\n', "not CSV"),
         ("l.csv", "a,x\n", "line 1: holds one row, 'a' and 'x'"),
         ("l.json", '{"nodes": ["a", "b"], "labels": ["x", 1]}', "mix names and whole numbers"),
         ("l.json", '{"nodes": ["a"], "labels": [1.5]}', "its labels are not a list"),

@@ -5,8 +5,6 @@ import os
 import networkx as nx
 import numpy as np
 import pytest
-from cases import for_each
-from graphs import all_graphs, make, make_graph
 from quiet_calls import quietly
 from scipy import sparse
 
@@ -113,23 +111,6 @@ def test_the_steps_that_decided_add_up():
     assert 0.9 < sum(found.decided.values()) <= 1 + 1e-12
     assert found.decided["coreset"] == pytest.approx(len(found.coreset.nodes) / 10_000, abs=0.02)
     assert "first labels" in str(found)
-
-
-@for_each("name", [n for n in all_graphs() if n not in ("one node", "no edges")])
-@for_each("method", ["two-step", "multilevel", "auto"])
-def test_every_graph_goes_through_every_method(name, method):
-    matrix = make(name)
-    n = matrix.shape[0]
-    isolated = matrix.sum(axis=1) == 0
-    for k in {1, min(2, n), min(6, n), n}:
-        for components in ("large", "all"):
-            found = quietly(matrix, k, method=method, components=components, rng=2)
-            in_none = isolated | found.aside
-            assert (found.labels[in_none] == -1).all()
-            assert found.n_clusters == min(k, n - isolated.sum())
-            assert set(found.labels[~in_none]) == set(range(found.n_clusters))
-            assert found.normalized_cut == pytest.approx(normalized_cut(make_graph(name), found.labels))
-            assert str(found)
 
 
 def test_tiny_components_use_up_no_clusters_unless_asked():
