@@ -30,6 +30,15 @@ class InterruptAt:
             raise KeyboardInterrupt
 
 
+def carried_to_the_end(cluster):
+    """What an interrupt at the last step of cluster(progress) carries, and what it gives without one."""
+    counter = InterruptAt(0)
+    whole = cluster(counter)
+    with pytest.raises(Interrupted) as stop:
+        cluster(InterruptAt(counter.steps))
+    return stop.value.best, whole
+
+
 def clusterers():
     start = np.arange(PLANTED.n_nodes) % 5
     yield "coreset_sc", lambda p: graphclust.coreset_sc(PLANTED, 5, rng=0, progress=p)
@@ -79,11 +88,8 @@ def test_an_interrupt_anywhere_carries_complete_labels_or_nothing(name):
 
 def test_what_is_carried_is_nearly_as_good_as_the_end():
     """Of the whole graph, with the nodes in their places, and not of a coarser one."""
-    counter = InterruptAt(0)
-    whole = graphclust.coreset_sc(PLANTED, 20, rng=0, progress=counter)
-    with pytest.raises(Interrupted) as stop:
-        graphclust.coreset_sc(PLANTED, 20, rng=0, progress=InterruptAt(counter.steps))
-    assert stop.value.best.modularity > 0.9 * whole.modularity
+    best, whole = carried_to_the_end(lambda progress: graphclust.coreset_sc(PLANTED, 20, rng=0, progress=progress))
+    assert best.modularity > 0.9 * whole.modularity
 
 
 @pytest.mark.parametrize(
@@ -97,11 +103,8 @@ def test_what_is_carried_is_nearly_as_good_as_the_end():
 )
 def test_what_is_carried_can_be_saved_and_has_a_resolution(options, resolution, tmp_path):
     karate = nx.karate_club_graph()
-    counter = InterruptAt(0)
-    graphclust.coreset_sc(karate, 3, rng=0, progress=counter, **options)
-    with pytest.raises(Interrupted) as stop:
-        graphclust.coreset_sc(karate, 3, rng=0, progress=InterruptAt(counter.steps), **options)
-    stop.value.best.model().save(tmp_path / "model.npz")
+    best, _ = carried_to_the_end(lambda progress: graphclust.coreset_sc(karate, 3, rng=0, progress=progress, **options))
+    best.model().save(tmp_path / "model.npz")
     assert graphclust.load_model(tmp_path / "model.npz").resolution == pytest.approx(resolution)
 
 
@@ -109,23 +112,17 @@ def test_isolated_nodes_and_crumbs_are_in_what_is_carried():
     matrix = PLANTED.to_scipy().tolil()
     matrix.resize((4_003, 4_003))
     matrix[4_000, 4_001] = matrix[4_001, 4_000] = 1
-    counter = InterruptAt(0)
+    graph = matrix.tocsr()
     with pytest.warns(graphclust.GraphWarning):
-        graphclust.coreset_sc(matrix.tocsr(), 5, rng=0, progress=counter)
-    with pytest.warns(graphclust.GraphWarning), pytest.raises(Interrupted) as stop:
-        graphclust.coreset_sc(matrix.tocsr(), 5, rng=0, progress=InterruptAt(counter.steps))
-    labels = stop.value.best.labels
+        best, _ = carried_to_the_end(lambda progress: graphclust.coreset_sc(graph, 5, rng=0, progress=progress))
+    labels = best.labels
     assert labels.shape == (4_003,) and (labels[:4_000] >= 0).all() and (labels[4_000:] == -1).all()
 
 
 def test_what_is_carried_is_within_a_least_size(monkeypatch):
     monkeypatch.setattr("graphclust.engine.levels.AT_ONCE", 0)  # in one call the hook is not looked at
     graph = nx.connected_caveman_graph(12, 8)  # of which two caves are one cluster
-    counter = InterruptAt(0)
-    graphclust.communities(graph, min_size=14, rng=0, progress=counter)
-    with pytest.raises(Interrupted) as stop:
-        graphclust.communities(graph, min_size=14, rng=0, progress=InterruptAt(counter.steps))
-    best = stop.value.best
+    best, _ = carried_to_the_end(lambda progress: graphclust.communities(graph, min_size=14, rng=0, progress=progress))
     assert best.sizes.min() >= 14 and best.modularity == pytest.approx(graphclust.modularity(best.graph, best.labels))
     assert all(nx.is_connected(graph.subgraph(np.flatnonzero(best.labels == c).tolist())) for c in range(best.k))
 

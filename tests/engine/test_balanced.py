@@ -262,11 +262,8 @@ def test_labels_depend_on_the_seed_alone():
     A = nx.to_scipy_sparse_array(MESH, format="csr")
     first = balanced_partition(A, 6, rng=3)
     assert first == balanced_partition(A.astype(np.float32), 6, rng=3) and first.seed == 3
-    try:
-        graphclust.compiled.runtime.blocks.set_threads(1)
+    with graphclust.limit_threads(1):
         assert (balanced_partition(A, 6, rng=3).labels == first.labels).all()
-    finally:
-        graphclust.compiled.runtime.blocks.set_threads(None)
 
 
 def test_a_permuted_matrix_gives_the_same_parts():

@@ -15,7 +15,7 @@ from scipy import sparse
 import graphclust
 from graphclust.compiled.graphs.levels import Partition
 from graphclust.compiled.graphs.objective import ClusterSums
-from graphclust.compiled.runtime.blocks import most_threads, set_threads
+from graphclust.compiled.runtime.blocks import most_threads
 from graphclust.engine import engine, levels, local_moving
 from graphclust.engine.contraction import contract
 from graphclust.engine.levels import with_sums
@@ -276,15 +276,11 @@ def test_labels_do_not_depend_on_threads_format_or_weights_of_one():
     wide.indptr, wide.indices = wide.indptr.astype(np.int64), wide.indices.astype(np.int64)
     for form in [*forms, wide]:
         assert (communities(form, rng=3).labels == expected).all()
-    try:
-        for n in (1, most_threads()):
-            set_threads(n)
-            assert (
-                communities(graph, effort="high", rng=3).labels == communities(graph, effort="high", rng=3).labels
-            ).all()
+    high = communities(graph, effort="high", rng=3).labels
+    for n in (1, most_threads()):
+        with graphclust.limit_threads(n):
+            assert (communities(graph, effort="high", rng=3).labels == high).all()
             assert (communities(graph, rng=3).labels == expected).all()
-    finally:
-        set_threads(None)
 
 
 def test_a_store_gives_the_labels_of_the_graph_in_memory(tmp_path):

@@ -1,16 +1,16 @@
 """What is said of a graph before it is clustered: by hand, and its memory as it is measured."""
 
 import shlex
-import tracemalloc
 
 import networkx as nx
 import numba
 import numpy as np
 import pytest
 from graph_files import BANNER, load
+from peaks import traced
 
 import graphclust
-from graphclust import graph_facts, load_graph
+from graphclust import graph_facts, limit_threads, load_graph
 from graphclust.errors import GraphValidationError
 from graphclust.faces.cli.main import main
 from graphclust.io.graph_input import as_graph
@@ -73,19 +73,12 @@ def test_memory_is_foretold_within_a_quarter(tmp_path, name, n, m, weighted):
         np.savetxt(file, np.column_stack(columns), fmt=["%d", "%d", "%.8f"][: len(columns)])
     load_graph(tmp_path / name, return_info=True, weights="file")  # compile: what a compiler takes would count
     available = numba.get_num_threads()
-    for n_threads in {
-        1,
-        min(2, available),
-        available,
-    }:  # with more it is chance how many pieces of text are held at once
-        numba.set_num_threads(n_threads)
-        try:
+    for n_threads in {1, min(2, available), available}:
+        with limit_threads(n_threads):
             peak, (graph, info) = traced(lambda: load_graph(tmp_path / name, return_info=True, weights="file"))
             memory = graph_facts(graph, info)["memory"]
-        finally:
-            numba.set_num_threads(available)
         assert peak < 1.1 * memory["to_load"]
-        if n_threads <= 2:
+        if n_threads <= 2:  # with more it is chance how many pieces of text are held at once
             assert memory["to_load"] == pytest.approx(peak, rel=0.25)
     assert memory["graph"] == sum(a.nbytes for a in (graph.indptr, graph.indices, graph.degrees, graph.loops)) + (
         graph.weights.nbytes if weighted else 0
@@ -99,13 +92,3 @@ def test_memory_to_cluster_is_not_more_than_foretold(degree):
     graphclust.coreset_sc(graph, 50, rng=0)  # compile
     peak, _ = traced(lambda: graphclust.coreset_sc(graph, 50, rng=0))
     assert peak + graph_facts(graph)["memory"]["graph"] <= graph_facts(graph)["memory"]["to_cluster"]
-
-
-def traced(function) -> tuple[int, object]:
-    """The most bytes in use at a time while a function ran, and what it returned."""
-    tracemalloc.start()
-    try:
-        result = function()
-        return tracemalloc.get_traced_memory()[1], result
-    finally:
-        tracemalloc.stop()

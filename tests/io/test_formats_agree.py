@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from scipy import io as scipy_io
 from scipy import sparse
 
-from graphclust import load_graph, save_graph, write_labels
+from graphclust import limit_threads, load_graph, save_graph, write_labels
 from graphclust.errors import (
     GraphFormatError,
     GraphValidationError,
@@ -69,13 +69,9 @@ def test_threads_and_pieces_change_nothing(tmp_path, monkeypatch, weighted):
     )  # fmt: skip
     monkeypatch.setattr(edge_sorting, "STEP", 1000)
     monkeypatch.setattr(byte_source, "BLOCK", 1 << 16)
-    n_threads = numba.get_num_threads()
-    for threads in (1, n_threads):
-        numba.set_num_threads(threads)
-        try:
+    for threads in (1, numba.get_num_threads()):
+        with limit_threads(threads):
             _, graph, again = load(tmp_path, text, weights="file")
-        finally:
-            numba.set_num_threads(n_threads)
         assert same_csr(graph, expected) and again.counts == info.counts and (graph.nodes == expected.nodes).all()
 
 

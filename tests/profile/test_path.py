@@ -4,7 +4,6 @@ import os
 from itertools import pairwise
 
 import networkx as nx
-import numba
 import numpy as np
 import pytest
 from aims import WITH_EDGES, connected_part, looped
@@ -14,6 +13,7 @@ from reference import objectives as reference
 from scipy import sparse
 from scipy.cluster.hierarchy import fcluster, is_valid_linkage
 
+from graphclust import limit_threads
 from graphclust.errors import GraphValidationError, ParameterError
 from graphclust.generators.planted_graphs import planted_partition
 from graphclust.objective.agreement import adjusted_rand_index
@@ -219,14 +219,10 @@ def test_the_same_seed_is_the_same_path_in_whatever_order_it_is_asked(blocks):
 
 
 def test_threads_change_nothing(path, blocks):
-    before = numba.get_num_threads()
-    try:
-        numba.set_num_threads(1)
+    with limit_threads(1):
         alone = cluster_path(blocks.graph, rng=0)
         assert (alone.tree() == path.tree()).all() and alone.suggest() == path.suggest()
         assert all((alone[k].labels == path[k].labels).all() for k in (2, 9, 40))
-    finally:
-        numba.set_num_threads(before)
 
 
 def test_labels_take_the_numbers_that_their_clusters_had():

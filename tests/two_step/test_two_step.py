@@ -1,6 +1,5 @@
 """The two-step coreset graph against dense products, its memory, and its eigenvectors."""
 
-import tracemalloc
 from math import ceil
 
 import networkx as nx
@@ -9,6 +8,7 @@ import pytest
 from cases import for_each
 from coresets import some_coreset
 from graphs import all_graphs, make, make_graph
+from peaks import traced
 from reference import algorithms as reference
 from scipy import sparse
 
@@ -134,10 +134,7 @@ def test_memory_is_linear_where_a_hub_has_100_000_neighbors():
     graph = as_graph(matrix.maximum(matrix.T))
     kernel = NormalizedCutKernel.of(graph)
     coreset = CoresetSample(np.arange(n), kernel.degrees)
-    tracemalloc.start()
-    formed = two_step_coreset_graph(kernel, coreset)
-    peak = tracemalloc.get_traced_memory()[1]
-    tracemalloc.stop()
+    peak, formed = traced(lambda: two_step_coreset_graph(kernel, coreset))
     assert formed.n_entries < 40 * n
     assert peak < 1000 * graph.n_entries  # a formed clique of the hub's neighbors would take 80 GB
     found = coreset_sc(graph, 4, method="two-step", coreset=Coreset(size=20_000), objective="normalized_cut", rng=0)

@@ -1,11 +1,10 @@
 """Nested and plain mini-batches, k-means||, spherical k-means, block sums and validation curves."""
 
-import tracemalloc
-
 import numpy as np
 import pytest
 from blobs import blobs
 from cases import for_each
+from peaks import traced
 from scipy import sparse
 
 from graphclust import (
@@ -369,12 +368,7 @@ def test_spherical_centroids_without_a_direction_are_refused():
 
 def test_a_tolerance_takes_no_more_memory_than_the_sparse_points():
     points = sparse.random_array((1000, 20_000), density=5e-4, rng=1, format="csr")
-    tracemalloc.start()
-    try:
-        minibatch_kmeans(points, 2, tol=1e-4, max_iter=2, rng=0)
-        peak = tracemalloc.get_traced_memory()[1]
-    finally:
-        tracemalloc.stop()
+    peak, _ = traced(lambda: minibatch_kmeans(points, 2, tol=1e-4, max_iter=2, rng=0))
     assert peak < 20e6  # all points, dense, take 160 MB
 
 

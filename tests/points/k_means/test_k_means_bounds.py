@@ -150,18 +150,11 @@ def test_points_far_from_bytes_are_not_kept_as_bytes():
     assert (bounded.assign() == expected).all()
 
 
-@pytest.mark.parametrize("d", [2, 80])
-def test_equal_centroids_tie_to_the_lowest_index_also_once_bounds_exist(d):
+@pytest.mark.parametrize(("d", "is_sparse"), [(2, False), (80, False), (5, True)])
+def test_equal_centroids_tie_to_the_lowest_index_also_once_bounds_exist(d, is_sparse):
     X = np.random.default_rng(3).integers(0, 4, (200, d)).astype(float)
-    bounded = BoundedAssignment(DensePoints(X), np.repeat(X[:5], 2, axis=0))
-    for _ in range(3):
-        assert (bounded.assign() % 2 == 0).all()
-        bounded.move(np.repeat(bounded.centroids[::2][::-1], 2, axis=0))
-
-
-def test_equal_centroids_of_sparse_points_tie_to_the_lowest_index():
-    X = np.random.default_rng(3).integers(0, 4, (200, 5)).astype(float)
-    bounded = BoundedAssignment(SparsePoints(sparse.csr_array(X)), np.repeat(X[:5], 2, axis=0))
+    points = SparsePoints(sparse.csr_array(X)) if is_sparse else DensePoints(X)
+    bounded = BoundedAssignment(points, np.repeat(X[:5], 2, axis=0))
     for _ in range(3):
         assert (bounded.assign() % 2 == 0).all()
         bounded.move(np.repeat(bounded.centroids[::2][::-1], 2, axis=0))

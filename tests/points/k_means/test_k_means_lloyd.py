@@ -1,12 +1,11 @@
 """Lloyd's iteration: by hand, against a plain NumPy twin and scikit-learn, and where data degenerate."""
 
-import tracemalloc
-
 import numba
 import numpy as np
 import pytest
 from blobs import blobs
 from cases import for_each
+from peaks import traced
 from scipy import sparse
 from sklearn.cluster import KMeans
 
@@ -16,6 +15,7 @@ from graphclust import (
     ParameterError,
     distance_seeding,
     kmeans,
+    limit_threads,
     minibatch_kmeans,
     nested_minibatch_kmeans,
     spherical_kmeans,
@@ -125,14 +125,10 @@ def test_the_same_bits_on_one_and_two_threads(monkeypatch, method, X, options):
     ):  # fmt: skip
         monkeypatch.setattr(f"graphclust.points.k_means.{name}", small)
     assert len(point_blocks(900, 5)) > 10
-    before = numba.get_num_threads()
     results = []
-    try:
-        for n_threads in (1, min(2, before)):
-            numba.set_num_threads(n_threads)
+    for n_threads in (1, min(2, numba.get_num_threads())):
+        with limit_threads(n_threads):
             results.append(method(X, rng=6, **options))
-    finally:
-        numba.set_num_threads(before)
     one, two = results
     assert one.centroids.tobytes() == two.centroids.tobytes()
     assert one.labels.tobytes() == two.labels.tobytes()
@@ -316,12 +312,7 @@ def test_an_empty_cluster_of_wide_sparse_points_takes_little_memory():
     points = sparse.random_array((1000, 20_000), density=5e-4, rng=1, format="csr")
     far = np.zeros((3, 20_000))
     far[1], far[2] = -5.0, -7.0
-    tracemalloc.start()
-    try:
-        result = kmeans(points, 3, init=far, max_iter=2)
-        peak = tracemalloc.get_traced_memory()[1]
-    finally:
-        tracemalloc.stop()
+    peak, result = traced(lambda: kmeans(points, 3, init=far, max_iter=2))
     assert len(result.centroids) == 3 and peak < 20e6  # all points, dense, take 160 MB
 
 

@@ -1,11 +1,10 @@
 """Kernel k-means on all points against answers by hand, dense twins written from the formulas, and its relatives."""
 
-import tracemalloc
-
 import networkx as nx
 import numpy as np
 import pytest
 from cases import for_each
+from peaks import traced
 from reference.kernels import SEEDS, blobs, random_kernel, twin_cost, twin_sq_distances
 from scipy import sparse
 from scipy.spatial.distance import cdist
@@ -272,11 +271,6 @@ def test_many_new_points_take_little_memory():
     rng = np.random.default_rng(3)
     result = kernel_kmeans(rng.normal(size=(1500, 1)), 2, max_iter=1, rng=0)
     new = rng.normal(size=(12_000, 1))
-    tracemalloc.start()
-    try:
-        labels = result.predict(new)
-        peak = tracemalloc.get_traced_memory()[1]
-    finally:
-        tracemalloc.stop()
+    peak, labels = traced(lambda: result.predict(new))
     assert peak < 120e6  # all entries at a time take 144 MB, and their copies as much again
     assert labels.shape == (12_000,) and (labels[-100:] == result.predict(new[-100:])).all()

@@ -20,6 +20,7 @@ from graphclust import (
     PolynomialKernel,
     SparseKernel,
     kernel_kmeans,
+    limit_threads,
     nearest_neighbor_kernel,
 )
 from graphclust.compiled.points.gaussian_sums import COLUMNS, ROWS, exp2_double, exp2_single
@@ -140,16 +141,10 @@ def test_sums_have_the_same_bits_on_any_number_of_threads():
     rng = np.random.default_rng(91)
     kernel = GaussianKernel(rng.normal(size=(700, 5)).astype(np.float32))
     rows, votes = rng.integers(700, size=90), random_votes(4, 90, rng)
-    n_threads = numba.get_num_threads()
-    found = []
-    try:
-        for threads in (1, n_threads):
-            numba.set_num_threads(threads)
-            sums = np.zeros((4, 700))
+    found = np.zeros((2, 4, 700))
+    for threads, sums in zip((1, numba.get_num_threads()), found, strict=True):
+        with limit_threads(threads):
             kernel.add_sums(votes, rows, slice(None), sums, Progress())
-            found.append(sums)
-    finally:
-        numba.set_num_threads(n_threads)
     assert np.array_equal(*found)
 
 
