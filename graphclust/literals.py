@@ -3,7 +3,7 @@
 from typing import Literal
 
 PlainObjective = Literal["modularity", "constant_potts", "erdos_renyi"]
-Objective = Literal["modularity", "constant_potts", "erdos_renyi", "normalized_cut", "ratio_cut"]
+Objective = Literal["modularity", "normalized_cut", "ratio_cut", "constant_potts", "erdos_renyi"]
 Method = Literal["auto", "multilevel", "two-step", "paper"]
 Effort = Literal["low", "normal", "high"]
 Small = Literal["unite", "apart"]

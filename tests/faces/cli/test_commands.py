@@ -1,5 +1,6 @@
 """The commands beside `cluster` and `info`, and the options that all have: by what they print, write and return."""
 
+import functools
 import io
 import json
 import logging
@@ -296,6 +297,7 @@ def test_a_path_takes_a_time_budget_too(capsys):
 def test_an_interrupt_leaves_the_best_labels_where_they_were_asked_for(capsys, monkeypatch, tmp_path):
     best = graphclust.coreset_sc(graphclust.classic_graph("karate")[0], 3, rng=0)
 
+    @functools.wraps(graphclust.coreset_sc)
     def stopped(*_, **__):
         raise graphclust.Interrupted(best)
 

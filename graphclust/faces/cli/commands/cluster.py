@@ -1,28 +1,28 @@
 """`graphclust cluster FILE -k K`: cluster the graph of a file."""
 
 import argparse
-import json
 import os
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from graphclust.faces.cli.commands.options import (
     Parser,
-    add_bounds,
     add_force,
     add_graph_file,
+    add_node_weight,
+    add_parameters,
     add_seed,
     as_output,
     check_output,
     examples,
     load_input,
     load_kind,
-    node_weights,
+    parameters_of,
+    print_report,
     reading_options,
     refuse_one_file,
 )
-from graphclust.faces.cli.messages import in_the_shell
-from graphclust.faces.cli.terminal import show, show_data
+from graphclust.faces.cli.terminal import show_data
 
 if TYPE_CHECKING:
     from graphclust.graph.container import Graph
@@ -46,31 +46,25 @@ BEYOND, AT_LEAST = 2, 20  # the path goes to twice the k asked for, and to 20
 
 def add_to(command: Parser) -> None:
     """Add its arguments."""
-    from graphclust.objective.objective import OBJECTIVES
-    from graphclust.partition.options import COMPONENTS, EFFORTS, METHODS
+    from graphclust.partition.coreset_sc import coreset_sc
 
     add_graph_file(command)
     command.add_argument("-k", type=int, metavar="K", help="number of clusters; by default what the graph shows")
     add_outputs(command)
-    command.add_argument("--time-budget", type=float, metavar="SECONDS", help="use so long to find a better partition")
     command.add_argument("--coreset-size", type=int, metavar="M", help="draws of the sample, where one is taken")
-    command.add_argument("--method", choices=METHODS, default="auto", help="how to cluster (auto)")
-    command.add_argument(
-        "--objective",
-        choices=tuple(OBJECTIVES),
-        help="what to make the parts for (modularity; with --method paper normalized_cut)",
+    add_parameters(
+        command,
+        coreset_sc,
+        method="how to cluster",
+        objective="what to make the parts for (modularity; with --method paper normalized_cut)",
+        resolution="of modularity and constant_potts, higher for smaller parts: > 0, or what suits K (auto)",
+        effort="how much to try again (normal); high takes 4 times as long, up to 14 times",
+        components="which are searched: those that are worth a cluster (large), or others",
+        min_size="the least nodes of a cluster",
+        max_size="the most nodes of a cluster",
+        time_budget="use so long to find a better partition",
     )
-    command.add_argument(
-        "--resolution", type=_resolution, metavar="auto|NUMBER",
-        help="of modularity and constant_potts, higher for smaller parts: a number > 0, or what suits K (auto)",
-    )  # fmt: skip
-    command.add_argument(
-        "--effort", choices=EFFORTS, help="how much to try again (normal); high takes 4 times as long, up to 14 times"
-    )
-    command.add_argument(
-        "--components", choices=COMPONENTS, help="which are searched: those that are worth a cluster (large), or others"
-    )
-    add_bounds(command, "min_size", "max_size")
+    add_node_weight(command)
     add_seed(command)
     add_force(command)
 
@@ -101,12 +95,7 @@ def run(options: argparse.Namespace, progress: "Progress") -> None:
     coreset = None if options.coreset_size is None else Coreset(size=options.coreset_size)
 
     def call(graph: "Graph") -> "Clustering":
-        return coreset_sc(
-            graph, options.k, method=options.method, objective=options.objective, resolution=options.resolution,
-            effort=options.effort, components=options.components, coreset=coreset,
-            min_size=options.min_size, max_size=options.max_size, node_weight=node_weights(options, graph),
-            time_budget=options.time_budget, rng=options.seed, progress=progress,
-        )  # fmt: skip
+        return coreset_sc(graph, options.k, coreset=coreset, **parameters_of(options, graph, progress))
 
     cluster_file(options, call, progress)
 
@@ -137,14 +126,10 @@ def cluster_file(options: argparse.Namespace, call: Callable[["Graph"], "Cluster
         _write_page(options, clustering, progress)
     if options.output == "-":
         print_labels(clustering, show_data)
-    elif not options.quiet:
-        files = {"labels": options.output, "page": options.html}
-        written = {what: name for what, name in files.items() if name is not None}
-        if options.report == "json":
-            show(json.dumps(clustering.report() | {"written": written}))
-        else:
-            lines = [in_the_shell(str(clustering)), *(f"  {what + ' in':16s} {name}" for what, name in written.items())]
-            show("\n".join(lines))
+        return
+    files = {"labels": options.output, "page": options.html}
+    written = {what: name for what, name in files.items() if name is not None}
+    print_report(options, clustering.report() | {"written": written}, str(clustering), written)
 
 
 def _write_page(options: argparse.Namespace, clustering: "Clustering", progress: "Progress") -> None:
@@ -165,12 +150,3 @@ def _write_page(options: argparse.Namespace, clustering: "Clustering", progress:
         options.html, clustering, title=os.path.basename(input_name(options.file)), certainty=certainty, path=path,
         command=options.typed, overwrite=options.force,
     )  # fmt: skip
-
-
-def _resolution(text: str) -> float | str:
-    if text == "auto":
-        return text
-    try:
-        return float(text)
-    except ValueError:
-        raise argparse.ArgumentTypeError(f"{text!r} is neither 'auto' nor a number") from None

@@ -5,16 +5,17 @@ from typing import TYPE_CHECKING
 
 from graphclust.faces.cli.commands.cluster import add_outputs, cluster_file
 from graphclust.faces.cli.commands.options import (
+    CONNECTIVITY,
     Parser,
-    add_bounds,
-    add_connectivity,
     add_force,
     add_graph_file,
     add_kind,
+    add_node_weight,
+    add_parameters,
     add_seed,
     examples,
-    node_weights,
     numbers,
+    parameters_of,
 )
 
 if TYPE_CHECKING:
@@ -38,28 +39,26 @@ EXAMPLES = examples(
 
 def add_to(command: Parser) -> None:
     """Add its arguments."""
-    from graphclust.engine.engine import EFFORTS
-    from graphclust.objective.objective import ADDITIVE_OBJECTIVES
-    from graphclust.partition.communities import COMPONENTS, SMALL
+    from graphclust.partition.communities import communities
 
     add_graph_file(command)
     command.add_argument(
         "--resolution", type=_resolutions, default=1.0, metavar="NUMBER",
         help="> 0, higher for smaller parts (1); of several files one, or one for each between commas",
     )  # fmt: skip
-    command.add_argument(
-        "--objective", choices=ADDITIVE_OBJECTIVES, default="modularity", help="what to optimize (modularity)"
+    add_parameters(
+        command,
+        communities,
+        objective="what to optimize",
+        effort="how much to try",
+        components="the largest leaves the nodes of others out",
+        min_size="the least nodes of a cluster",
+        max_size="the most nodes of a cluster",
+        small="unite clusters below --min-size with others, or leave them out",
+        connectivity=f"{CONNECTIVITY} labeled -1",
+        time_budget="use so long to find a better partition",
     )
-    command.add_argument("--effort", choices=EFFORTS, default="normal", help="how much to try (normal)")
-    command.add_argument(
-        "--components", choices=COMPONENTS, default="all", help="the largest leaves the nodes of others out (all)"
-    )
-    add_bounds(command, "min_size", "max_size")
-    add_connectivity(command, "labeled -1")
-    command.add_argument(
-        "--small", choices=SMALL, default="unite", help="unite clusters below --min-size with others, or leave them out"
-    )
-    command.add_argument("--time-budget", type=float, metavar="SECONDS", help="use so long to find a better partition")
+    add_node_weight(command)
     add_kind(command)
     add_outputs(command)
     add_seed(command)
@@ -71,12 +70,7 @@ def run(options: argparse.Namespace, progress: "Progress") -> None:
     from graphclust.partition.communities import communities
 
     def call(graph: "Graph") -> "Clustering":
-        return communities(
-            graph, resolution=options.resolution, objective=options.objective, effort=options.effort,
-            components=options.components, min_size=options.min_size, max_size=options.max_size,
-            small=options.small, node_weight=node_weights(options, graph), connectivity=options.connectivity,
-            time_budget=options.time_budget, rng=options.seed, progress=progress,
-        )  # fmt: skip
+        return communities(graph, resolution=options.resolution, **parameters_of(options, graph, progress))
 
     cluster_file(options, call, progress)
 

@@ -1,25 +1,26 @@
 """`graphclust hierarchy FILE`: cluster the graph of a file into nested levels."""
 
 import argparse
-import json
 import os
 from typing import TYPE_CHECKING
 
 from graphclust.faces.cli.commands.options import (
+    CONNECTIVITY,
     Parser,
-    add_connectivity,
     add_force,
     add_graph_file,
+    add_parameters,
     add_seed,
     as_output,
     check_output,
     examples,
     load_input,
+    parameters_of,
+    print_report,
     reading_options,
     refuse_one_file,
 )
-from graphclust.faces.cli.messages import in_the_shell
-from graphclust.faces.cli.terminal import show, show_data
+from graphclust.faces.cli.terminal import show_data
 
 if TYPE_CHECKING:
     from graphclust.progress import Progress
@@ -36,21 +37,20 @@ EXAMPLES = examples(
 
 def add_to(command: Parser) -> None:
     """Add its arguments."""
-    from graphclust.engine.engine import EFFORTS
-    from graphclust.objective.objective import ADDITIVE_OBJECTIVES
+    from graphclust.partition.hierarchy import hierarchy
 
     add_graph_file(command)
-    command.add_argument("--max-size", type=float, metavar="NODES", help="most that a cluster of the last level holds")
-    command.add_argument("--min-size", type=float, metavar="NODES", help="clusters of less join a sibling")
-    command.add_argument(
-        "--resolution", type=float, metavar="NUMBER", help="of the coarsest level, > 0 (what the graph shows, or 1)"
+    add_parameters(
+        command,
+        hierarchy,
+        max_size="most that a cluster of the last level holds",
+        min_size="clusters of less join a sibling",
+        resolution="of the coarsest level, > 0 (what the graph shows, or 1)",
+        levels="at most so many",
+        connectivity=f"{CONNECTIVITY} alone",
+        objective="what to optimize",
+        effort="how much to try for the first level",
     )
-    command.add_argument("--levels", type=int, metavar="N", help="at most so many")
-    add_connectivity(command, "alone")
-    command.add_argument(
-        "--objective", choices=ADDITIVE_OBJECTIVES, default="modularity", help="what to optimize (modularity)"
-    )
-    command.add_argument("--effort", choices=EFFORTS, default="low", help="how much to try for the first level (low)")
     command.add_argument(
         "-o", "--output", metavar="LEVELS", type=as_output,
         help="write the clusters here: .json, .csv or .tsv (a row for each node and cluster), .nwk (Newick), or - for "
@@ -75,11 +75,7 @@ def run(options: argparse.Namespace, progress: "Progress") -> None:
         check_output(file, options.force, never=options.file)
     refuse_one_file(output, options.html)
     graph, _ = load_input(options, progress)
-    found = hierarchy(
-        graph, max_size=options.max_size, min_size=options.min_size, resolution=options.resolution,
-        levels=options.levels, objective=options.objective, connectivity=options.connectivity, effort=options.effort,
-        rng=options.seed, progress=progress,
-    )  # fmt: skip
+    found = hierarchy(graph, **parameters_of(options, graph, progress))
     found.parameters.update(reading_options(options))
     if output is not None:
         found.save(output, overwrite=options.force)
@@ -87,15 +83,12 @@ def run(options: argparse.Namespace, progress: "Progress") -> None:
         _write_page(options, found)
     if options.output == "-":
         show_data(found.to_json())
-    elif not options.quiet:
-        if options.report == "json":
-            sizes = [found.sizes_on(level).tolist() for level in range(len(found.levels))]
-            written = {"written": output} | ({} if options.html is None else {"page": options.html})
-            show(json.dumps({**found.origin, "sizes": sizes, "remarks": list(found.remarks), **written}))
-        else:
-            files = {"levels": output, "page": options.html}
-            named = [f"  {name + ' in':10} {file}" for name, file in files.items() if file is not None]
-            show("\n".join([in_the_shell(str(found)), *named]))
+        return
+    sizes = [found.sizes_on(level).tolist() for level in range(len(found.levels))]
+    facts = {**found.origin, "sizes": sizes, "remarks": list(found.remarks), "written": output}
+    files = {"levels": output, "page": options.html}
+    facts |= {} if options.html is None else {"page": options.html}
+    print_report(options, facts, str(found), {what: name for what, name in files.items() if name is not None})
 
 
 def _write_page(options: argparse.Namespace, found: "Hierarchy") -> None:

@@ -2,13 +2,18 @@
 
 import argparse
 import difflib
+import json
 import os
 import shlex
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, NoReturn
+from inspect import signature
+from typing import TYPE_CHECKING, Any, NoReturn, get_args, get_type_hints
+
+from graphclust.faces.cli.messages import in_the_shell
+from graphclust.faces.cli.terminal import show
 
 if TYPE_CHECKING:
     from graphclust.graph.container import Graph
@@ -18,6 +23,10 @@ if TYPE_CHECKING:
     from graphclust.progress import Progress
 
 WRONG_USE = 2  # the exit code
+METAVARS = {"time_budget": "SECONDS", "min_size": "NODES", "max_size": "NODES", "connectivity": "WELL"}
+CONNECTIVITY = "well, or a number that the minimum cut inside each cluster is above; nodes in none are"
+COLUMNS = ("source", "target", "weight", "header")
+ROWS = ("format", "symmetrize", "weights", "bipartite", "missing", "duplicates", "constraint", "encoding")
 
 
 class Parser(argparse.ArgumentParser):
@@ -104,6 +113,10 @@ def add_graph_file(file: argparse.ArgumentParser, flag: str | None = None) -> No
     file.add_argument("--report", choices=("text", "json"), default="text", help="how to print the result (text)")
 
 
+def _column(text: str) -> str | int:
+    return int(text) if text.isascii() and text.isdigit() else text
+
+
 def add_kind(command: argparse.ArgumentParser) -> None:
     """The options that say what kind of graph a file, or each of several, holds."""
     from graphclust.io.kinds import KINDS
@@ -160,24 +173,14 @@ def _load_one(options: argparse.Namespace, progress: "Progress") -> "Graph | Edg
         return edges_of_file(path, signs, columns=columns, **rows)
 
 
-def _column(text: str) -> str | int:
-    return int(text) if text.isascii() and text.isdigit() else text
-
-
-def _size(text: str) -> float:
-    """A bound on sizes; whole numbers stay whole, so that messages say 20 and not 20.0."""
-    return int(text) if text.isascii() and text.isdigit() else float(text)
-
-
 def columns_of(options: argparse.Namespace) -> dict[str, Any]:
     """The columns of a table as `load_graph` and `convert_to_store` take them."""
-    return {name: getattr(options, name) for name in ("source", "target", "weight", "header")}
+    return {name: getattr(options, name) for name in COLUMNS}
 
 
 def rows_of(options: argparse.Namespace) -> dict[str, Any]:
     """How the rows of a file are read, for the same functions."""
-    names = ("format", "symmetrize", "weights", "bipartite", "missing", "duplicates", "constraint", "encoding")
-    return {name: getattr(options, name) for name in names}
+    return {name: getattr(options, name) for name in ROWS}
 
 
 def as_output(name: str) -> str:
@@ -216,7 +219,6 @@ def load_input(
 
     of_pattern : whether the values of a matrix count 1 each unless --weights is given, which a remark says.
     """
-    from graphclust.faces.cli.messages import in_the_shell
     from graphclust.faces.cli.standard_input import as_file, input_name
     from graphclust.io.columns import Columns
     from graphclust.io.formats import toy_graphs
@@ -304,18 +306,51 @@ def _as_wrong_use() -> Iterator[None]:
         raise ParameterError(str(problem)) from None
 
 
-def add_connectivity(command: argparse.ArgumentParser, left_out: str) -> None:
-    """Add --connectivity, as a word or a number.
+def add_parameters(command: argparse.ArgumentParser, function: Callable[..., Any], **words: str) -> None:
+    """An option for each of these parameters of a function, whose signature has its default, choices and type.
 
-    left_out : what becomes of nodes that are in no cluster which meets it.
+    words : the help of each; the default is added to it.
     """
-    command.add_argument(
-        "--connectivity", type=_word_or_number, metavar="WELL",
-        help=f"well, or a number that the minimum cut inside each cluster is above; nodes in none are {left_out}",
-    )  # fmt: skip
+    parameters, hints = signature(function).parameters, get_type_hints(function)
+    for name, text in words.items():
+        default, kinds = parameters[name].default, list(_plain_types(hints[name]))
+        choices = [kind for kind in kinds if isinstance(kind, str)]
+        how: dict[str, Any] = {"default": default}
+        if choices:
+            how["choices"] = choices
+        else:
+            how["metavar"] = METAVARS.get(name, "N" if int in kinds else "auto|NUMBER" if str in kinds else "NUMBER")
+            how["type"] = TYPES.get(name) or (int if int in kinds else auto_or_number if str in kinds else float)
+        shown = "" if default is None or "(" in text else f" ({default})"
+        command.add_argument(f"--{name.replace('_', '-')}", help=text + shown, **how)
+    command.set_defaults(parameters=[*(command.get_default("parameters") or []), *words])
 
 
-def _word_or_number(text: str) -> str | float:
+def _plain_types(hint: Any) -> Iterator[Any]:
+    """The types that a hint joins, and the words of its literals."""
+    parts = get_args(hint)
+    if not parts or hint in (str, float):
+        yield hint
+    for part in parts:
+        yield from _plain_types(part)
+
+
+def parameters_of(options: argparse.Namespace, graph: "Graph", progress: "Progress") -> dict[str, Any]:
+    """The parameters that `add_parameters` has made options of, and what all functions take."""
+    given = {name: getattr(options, name) for name in options.parameters}
+    if getattr(options, "node_weight", None) is not None:
+        from graphclust.io.node_weights import read_node_weights
+
+        given["node_weight"] = read_node_weights(options.node_weight, graph)
+    return given | {"rng": options.seed, "progress": progress}
+
+
+def number(text: str) -> float:
+    """A number; whole ones stay whole, so that messages say 20 and not 20.0."""
+    return int(text) if text.isascii() and text.isdigit() else float(text)
+
+
+def word_or_number(text: str) -> str | float:
     """A number if the text is one."""
     try:
         return float(text)
@@ -323,28 +358,35 @@ def _word_or_number(text: str) -> str | float:
         return text
 
 
-def add_bounds(parser: argparse.ArgumentParser, *names: str) -> None:
-    """Options that bound what a cluster holds; names : those of "min_size", "max_size" and "imbalance"."""
-    if "min_size" in names:
-        parser.add_argument("--min-size", type=_size, metavar="NODES", help="the least nodes of a cluster")
-    if "max_size" in names:
-        parser.add_argument("--max-size", type=_size, metavar="NODES", help="the most nodes of a cluster")
-    if "imbalance" in names:
-        share = "how much more than the average cluster one may hold, such as 0.03 for 3 %%"
-        parser.add_argument("--imbalance", type=float, metavar="SHARE", help=share)
-    parser.add_argument(
+def auto_or_number(text: str) -> str | float:
+    """The word auto, or a number."""
+    found = word_or_number(text)
+    if isinstance(found, str) and found != "auto":
+        raise argparse.ArgumentTypeError(f"{text!r} is neither 'auto' nor a number")
+    return found
+
+
+TYPES: dict[str, Callable[[str], Any]] = {"min_size": number, "max_size": number, "connectivity": word_or_number}
+
+
+def add_node_weight(command: argparse.ArgumentParser) -> None:
+    """The option that says what the bounds on sizes count."""
+    command.add_argument(
         "--node-weight", metavar="FILE",
         help="bounds count these weights of the nodes: a number a line, or a table of names and weights, FILE:COLUMN",
     )  # fmt: skip
 
 
-def node_weights(options: argparse.Namespace, graph: "Graph") -> Any:
-    """The weights of the nodes that the bounds count, None for those of the graph's file."""
-    from graphclust.io.node_weights import read_node_weights
-
-    return None if options.node_weight is None else read_node_weights(options.node_weight, graph)
-
-
 def add_force(parser: argparse.ArgumentParser) -> None:
     """The option that lets an output replace a file."""
     parser.add_argument("--force", action="store_true", help="replace an output file that is there")
+
+
+def print_report(options: argparse.Namespace, facts: dict[str, Any], text: str, files: dict[str, str]) -> None:
+    """Print facts as JSON, or the text and the files that were written; nothing where that is asked for."""
+    if options.quiet:
+        return
+    if options.report == "json":
+        show(json.dumps(facts))
+    else:
+        show("\n".join([in_the_shell(text), *(f"  {f'{what} in':16s} {name}" for what, name in files.items())]))

@@ -2,27 +2,27 @@
 
 import argparse
 import io
-import json
 import os
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from graphclust.faces.cli.commands.options import (
     Parser,
-    add_bounds,
     add_force,
     add_graph_file,
+    add_node_weight,
+    add_parameters,
     add_seed,
     as_output,
     check_output,
     examples,
     load_input,
-    node_weights,
+    parameters_of,
     place_of,
+    print_report,
     reading_options,
 )
-from graphclust.faces.cli.messages import in_the_shell
-from graphclust.faces.cli.terminal import show, show_data
+from graphclust.faces.cli.terminal import show_data
 
 if TYPE_CHECKING:
     import numpy as np
@@ -46,13 +46,12 @@ OUTPUTS = {"output": "labels", "permutation": "permutation", "reordered": "reord
 
 def add_to(command: Parser) -> None:
     """Add its arguments."""
-    from graphclust.engine.balanced import EFFORTS
-    from graphclust.partition.balanced_partition import IMBALANCE
+    from graphclust.partition.balanced_partition import IMBALANCE, balanced_partition
 
     add_graph_file(command)
     command.add_argument("-k", type=int, metavar="K", help="number of parts, which has to be given")
     command.add_argument(
-        "--imbalance", type=float, default=IMBALANCE, metavar="SHARE",
+        "--imbalance", dest="max_imbalance", type=float, default=IMBALANCE, metavar="SHARE",
         help=f"how much more than the average part one may hold ({IMBALANCE})",
     )  # fmt: skip
     command.add_argument(
@@ -64,9 +63,11 @@ def add_to(command: Parser) -> None:
         help="how much each part is to hold beside the others, such as the speeds of machines (equal)",
     )  # fmt: skip
     command.add_argument("--contiguous", action="store_true", help="every part in one piece, as far as that is found")
-    add_bounds(command)
-    command.add_argument("--effort", choices=EFFORTS, default="normal", help="how much to try (normal)")
-    command.add_argument("--time-budget", type=float, metavar="SECONDS", help="use so long to find a smaller cut")
+    command.set_defaults(parameters=["max_imbalance", "min_imbalance", "target_weights", "contiguous"])
+    add_parameters(
+        command, balanced_partition, effort="how much to try", time_budget="use so long to find a smaller cut"
+    )
+    add_node_weight(command)
     command.add_argument(
         "-o", "--output", metavar="PARTS", type=as_output,
         help="write each node's part here, in a format by the ending, or - for standard output",
@@ -90,15 +91,10 @@ def run(options: argparse.Namespace, progress: "Progress") -> None:
     if options.k is None:
         raise ParameterError(f"-k was not given, expected the number of parts; {NO_SUGGESTION}")
     files = check_outputs(options)
+    options.min_imbalance = "same" if options.min_imbalance is None else options.min_imbalance
     graph, info = load_input(options, progress, of_pattern=True)
-    least: Any = "same" if options.min_imbalance is None else options.min_imbalance
     try:
-        parts = balanced_partition(
-            graph, options.k, max_imbalance=options.imbalance, min_imbalance=least,
-            node_weight=node_weights(options, graph), target_weights=options.target_weights,
-            contiguous=options.contiguous,
-            effort=options.effort, time_budget=options.time_budget, rng=options.seed, progress=progress,
-        )  # fmt: skip
+        parts = balanced_partition(graph, options.k, **parameters_of(options, graph, progress))
     except Interrupted as stop:
         if not files:
             raise
@@ -106,12 +102,8 @@ def run(options: argparse.Namespace, progress: "Progress") -> None:
         raise KeyboardInterrupt(f"the best parts so far are in {', '.join(files.values())}") from None
     parts.parameters.update(reading_options(options))
     _write(options, parts, info)
-    if options.quiet or "-" in (options.output, options.permutation):
-        return
-    if options.report == "json":
-        show(json.dumps(parts.report() | {"written": files}))
-    else:
-        show("\n".join([in_the_shell(str(parts)), *(f"  {f'{what} in':16s} {name}" for what, name in files.items())]))
+    if "-" not in (options.output, options.permutation):
+        print_report(options, parts.report() | {"written": files}, str(parts), files)
 
 
 def check_outputs(options: argparse.Namespace) -> dict[str, str]:

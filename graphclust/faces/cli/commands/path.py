@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 from graphclust.faces.cli.commands.options import (
     Parser,
-    add_bounds,
     add_graph_file,
+    add_node_weight,
+    add_parameters,
     add_seed,
     examples,
     load_input,
-    node_weights,
+    parameters_of,
 )
 from graphclust.faces.cli.messages import in_the_shell
 from graphclust.faces.cli.terminal import show
@@ -33,26 +34,25 @@ ROWS_SHOWN = 20
 
 def add_to(command: Parser) -> None:
     """Add its arguments."""
-    from graphclust.objective.objective import OBJECTIVES
-    from graphclust.partition.options import COMPONENTS
+    from graphclust.profile.path_builder import cluster_path
 
     add_graph_file(command)
     command.add_argument("--from", dest="least", type=int, default=1, metavar="K", help="smallest number of parts (1)")
-    command.add_argument(
-        "--to",
-        dest="most",
-        type=int,
-        metavar="K",
-        help="largest (3 sqrt(nodes), 1000 at most, or more for many small parts)",
+    most = "largest (3 sqrt(nodes), 1000 at most, or more for many small parts)"
+    command.add_argument("--to", dest="most", type=int, metavar="K", help=most)
+    share = "how much more than the average cluster one may hold, such as 0.03 for 3 %%"
+    command.add_argument("--imbalance", dest="max_imbalance", type=float, metavar="SHARE", help=share)
+    command.set_defaults(parameters=["max_imbalance"])
+    add_parameters(
+        command,
+        cluster_path,
+        objective="what to make the parts for",
+        components="which are searched",
+        min_size="the least nodes of a cluster",
+        max_size="the most nodes of a cluster",
+        time_budget="after so long only finish, with the best so far",
     )
-    command.add_argument(
-        "--objective", choices=tuple(OBJECTIVES), default="modularity", help="what to make the parts for"
-    )
-    command.add_argument("--components", choices=COMPONENTS, default="large", help="which are searched (large)")
-    add_bounds(command, "min_size", "max_size", "imbalance")
-    command.add_argument(
-        "--time-budget", type=float, metavar="SECONDS", help="after so long only finish, with the best so far"
-    )
+    add_node_weight(command)
     add_seed(command)
 
 
@@ -70,11 +70,7 @@ def run(options: argparse.Namespace, progress: "Progress") -> None:
         if most < options.least:
             raise ParameterError(f"--to {most} is less than --from {options.least}")
         ks = range(options.least, most + 1)
-    path = cluster_path(
-        graph, ks, objective=options.objective, components=options.components, min_size=options.min_size,
-        max_size=options.max_size, max_imbalance=options.imbalance, node_weight=node_weights(options, graph),
-        time_budget=options.time_budget, rng=options.seed, progress=progress,
-    )  # fmt: skip
+    path = cluster_path(graph, ks, **parameters_of(options, graph, progress))
     suggestion = path.suggest(progress=progress)
     show(json.dumps(as_data(path, suggestion)) if options.report == "json" else as_text(path, suggestion))
 
