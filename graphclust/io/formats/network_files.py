@@ -14,10 +14,9 @@ from graphclust.io.columns import plain_name, weight_among
 from graphclust.io.container_limits import available_bytes
 from graphclust.io.edges import Edges
 from graphclust.io.formats import node_link, pajek
-from graphclust.io.formats.gexf import read_gexf
 from graphclust.io.formats.gml import read_gml
-from graphclust.io.formats.graphml import read_graphml
 from graphclust.io.formats.network_listing import EdgeAttribute, NetworkListing
+from graphclust.io.formats.xml_networks import Gexf, GraphML
 from graphclust.io.text import adjacency_list
 from graphclust.io.text.byte_source import BLOCK, HEAD, Source
 from graphclust.io.text.lines import NegativeOrInfinite, quote
@@ -87,7 +86,7 @@ def read_network_file(
             readers = {"gml": read_gml, "pajek": pajek.read_pajek, "adjacency_list": adjacency_list.read_adjacency_list}
             readers[format](content, listing, partial(_check_beside, check, len(content)))
     else:
-        {"graphml": read_graphml, "gexf": read_gexf}[format](source, listing, progress, check)
+        {"graphml": GraphML, "gexf": Gexf}[format](source.path, listing).read(source, progress, check)
     return _edges_of(listing, weights, symmetrize, ids_are_names=format not in ("gml", "pajek"))
 
 

@@ -4,10 +4,10 @@ Encodings are those of its declaration or byte order mark, as the expat parser k
 """
 
 from collections.abc import Callable
+from typing import Any, ClassVar
 from xml.parsers import expat
 
 from graphclust.errors import GraphClustError, GraphFormatError
-from graphclust.io.formats.network_listing import EdgeAttribute
 from graphclust.io.text.byte_source import Source
 from graphclust.progress import Progress
 
@@ -16,20 +16,20 @@ MOST_DEPTH = 1000
 _BLOCK = 1 << 20
 _LONGEST_TAG = 16 << 20
 
-Begin = Callable[[dict[str, str]], object]
-
 
 class XmlElements:
-    """Calls a method for each element that is known by name, and passes over all others with whatever they hold.
+    """Calls begin_NAME with the attributes of an element called NAME, and end_NAME at its end; passes over all others.
 
-    root : the name of the outermost element. If it has a prefix, so have the others that are known.
-    begins : called with the attributes of an element.  ends : called at its end, if it was not passed over.
+    A subclass has these methods, and as `root` the name of the outermost element. If that has a prefix, so have the
+    others. What begin_NAME answers with PASS_OVER is passed over with whatever it holds, and has no end.
     """
 
-    def __init__(self, path: str, root: str, begins: dict[str, Begin], ends: dict[str, Callable[[], None]]):
+    root: ClassVar[str]
+
+    def __init__(self, path: str):
         self.path = path
-        self._root, self._begins, self._ends = root, begins, ends
-        self._known: dict[str, Begin] | None = None  # once the root is read
+        self._begins, self._ends = self._methods("begin_"), self._methods("end_")
+        self._has_root = False
         self._depth_passed_over = 0
         self._text: list[str] | None = None
         self._n_lines_before = 0
@@ -37,6 +37,9 @@ class XmlElements:
         parser.buffer_text = True
         parser.StartElementHandler, parser.EndElementHandler = self._begin, self._end
         parser.StartDoctypeDeclHandler = parser.EntityDeclHandler = self._refuse_definitions
+
+    def _methods(self, start: str) -> dict[str, Callable[..., Any]]:
+        return {name.removeprefix(start): getattr(self, name) for name in dir(self) if name.startswith(start)}
 
     @property
     def line(self) -> int:
@@ -92,11 +95,11 @@ class XmlElements:
         if self._depth_passed_over or self._text is not None:
             self._depth_passed_over += 1
             if self._depth_passed_over > MOST_DEPTH:
-                raise self.error(f"is nested too deeply for {self._root}")
+                raise self.error(f"is nested too deeply for {self.root}")
             return
-        if self._known is None:
+        if not self._has_root:
             self._know_by_prefix(tag)
-        begin = self._known.get(tag)  # type: ignore[union-attr]
+        begin = self._begins.get(tag)
         if begin is None or begin(attributes) is PASS_OVER:
             self._depth_passed_over = 1
 
@@ -108,11 +111,13 @@ class XmlElements:
 
     def _know_by_prefix(self, tag: str) -> None:
         prefix, _, name = tag.rpartition(":")
-        if name != self._root:
-            raise self.error(f"begins with the element <{tag[:40]}>, expected <{self._root}>")
+        if name != self.root:
+            raise self.error(f"begins with the element <{tag[:40]}>, expected <{self.root}>")
         prefix += ":" * bool(prefix)
-        self._known = {prefix + name: begin for name, begin in self._begins.items()}
-        self._ends = {prefix + name: end for name, end in self._ends.items()}
+        self._begins, self._ends = (
+            {prefix + name: method for name, method in methods.items()} for methods in (self._begins, self._ends)
+        )
+        self._has_root = True
 
     def _refuse_definitions(self, *_) -> None:
         raise self.error("defines a document type or entities, which no graph needs; remove them")
@@ -120,24 +125,3 @@ class XmlElements:
 
 _CODES = expat.errors.codes
 _UNCLOSED = expat.errors.XML_ERROR_UNCLOSED_TOKEN
-
-
-class Declarations:
-    """What readers of GraphML and GEXF share: the declaration of an edges' attribute may hold its default value."""
-
-    elements: XmlElements
-    _declared: EdgeAttribute | None = None  # by the element that is being read
-
-    def _end_declaration(self) -> None:
-        self._declared = None
-
-    def _default(self, attributes: dict[str, str]) -> object:
-        if self._declared is None:
-            return PASS_OVER
-        self.elements.collect_text()
-        return None
-
-    def _end_default(self) -> None:
-        text = self.elements.text()
-        if self._declared is not None:
-            self._declared.set_default(text, self.elements.line)

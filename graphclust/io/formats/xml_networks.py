@@ -1,0 +1,210 @@
+"""GraphML (http://graphml.graphdrawing.org) and GEXF (https://gexf.net): of NetworkX, igraph, Gephi, yEd and others.
+
+Versions 1.0 to 1.3 of GEXF differ in nothing that is read here.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+from graphclust.io.formats.network_listing import EdgeAttribute, NetworkListing, NodeNames, as_number
+from graphclust.io.formats.xml_elements import MOST_DEPTH, PASS_OVER, XmlElements
+
+_TRUE = {"true", "1"}
+_OF_GRAPHML = {"id", "source", "target", "directed", "sourceport", "targetport"}  # attributes of its edges
+
+
+class _Network(XmlElements):
+    """What both have: attributes that are declared, and nodes and edges, within each other, that have values of them.
+
+    Nodes and edges are added to a listing, those of graphs or nodes within nodes like the others. Raises
+    GraphFormatError for several graphs, and as `XmlElements` does.
+    """
+
+    def __init__(self, path: str, listing: NetworkListing):
+        super().__init__(path)
+        self.listing = listing
+        self.of_edges: dict[str, EdgeAttribute] = {}
+        self.of_nodes: dict[str, NodeNames | None] = {}
+        self.owners: list[tuple[str, int]] = []  # what values belong to: graphs, nodes and edges within each other
+        self.declared: EdgeAttribute | None = None  # by the element that is being read
+        self.has_graph = False
+        self.line_now = lambda: self.line
+
+    def declare(self, id: str, name: str, type: str, owner: str) -> None:
+        """Note what an id of attributes stands for: of a "node", an "edge" or "all"."""
+        self.declared = None
+        if owner in ("node", "all"):
+            names = self.of_nodes[id] = self.listing.names.get(name.lower())
+            if names is not None:
+                names.are_text = type == "string"
+        if owner in ("edge", "all"):
+            self.declared = self.of_edges[id] = self.listing.edge_attribute(name, type)
+
+    def begin_default(self, attributes: dict[str, str]) -> Any:
+        if self.declared is None:
+            return PASS_OVER
+        self.collect_text()
+
+    def end_default(self) -> None:
+        text = self.text()
+        if self.declared is not None:
+            self.declared.set_default(text, self.line)
+
+    def note_graph(self) -> None:
+        """Refuse a second one."""
+        if self.has_graph:
+            raise self.listing.second_graph(self.line)
+        self.has_graph = True
+
+    def begin_node(self, attributes: dict[str, str]) -> None:
+        if "id" not in attributes:
+            raise self.error("a node has no id")
+        node = self.listing.add_node(attributes["id"])
+        self.enter("node", node)
+        for name, names in self.listing.names.items():
+            if name in attributes:  # of the element itself
+                names.of_node.setdefault(node, attributes[name])
+
+    def add_edge(self, attributes: dict[str, str], is_directed: bool) -> int:
+        """Add an edge and enter it; returns its number."""
+        source, target = attributes.get("source"), attributes.get("target")
+        if source is None or target is None:
+            raise self.error("an edge has no source or no target, expected the ids of two nodes")
+        edge = self.listing.add_edge(source, target, is_directed)
+        self.enter("edge", edge)
+        return edge
+
+    def enter(self, owner: str, number: int) -> None:
+        """Begin what holds others, or values."""
+        if len(self.owners) > MOST_DEPTH:
+            raise self.error(f"is nested too deeply for {self.root}")
+        self.owners.append((owner, number))
+
+    def leave(self) -> None:
+        """End it."""
+        self.owners.pop()
+
+    end_node = end_edge = leave
+
+    def keeper(self, id: str) -> Callable[[str], object] | None:
+        """What keeps a value of an attribute for the open node or edge; None where it is of no use."""
+        owner, number = self.owners[-1]
+        if owner == "edge":
+            attribute = self.of_edges.get(id)
+            if attribute is None:
+                attribute = self.of_edges[id] = self.listing.edge_attribute(id)
+            attribute.occurs = True
+            return (lambda text: attribute.add(number, text, self.line_now)) if attribute.is_wanted else None
+        names = self.of_nodes[id] if id in self.of_nodes else self.listing.names.get(id.lower())
+        return None if names is None else lambda text: names.of_node.setdefault(number, text)
+
+
+class GraphML(_Network):
+    """A GraphML file; GraphFormatError for hyperedges too."""
+
+    root = "graphml"
+
+    def __init__(self, path: str, listing: NetworkListing):
+        super().__init__(path, listing)
+        self._of_elements: dict[str, EdgeAttribute] = {}
+        self._directed = [False]  # by default, of each graph that is being read
+        self._keep: Callable[[str], object] = str  # what becomes of the text that is being read
+
+    def begin_graphml(self, attributes: dict[str, str]) -> None: ...
+
+    def begin_key(self, attributes: dict[str, str]) -> None:
+        id = attributes.get("id", "")
+        name, type = attributes.get("attr.name", id), attributes.get("attr.type", "string")
+        self.declare(id, name, type, attributes.get("for", "all"))
+
+    def end_key(self) -> None:
+        self.declared = None
+
+    def begin_graph(self, attributes: dict[str, str]) -> None:
+        if self.owners:
+            self.listing.n_nested += 1
+        else:
+            self.note_graph()
+        self._directed.append(attributes.get("edgedefault", "").lower() == "directed")
+        self.enter("graph", len(self._directed))
+
+    def end_graph(self) -> None:
+        self.leave()
+        self._directed.pop()
+
+    def begin_edge(self, attributes: dict[str, str]) -> None:
+        """Add an edge, and the attributes that stand in its element, as some programs write them."""
+        directed = attributes.get("directed")
+        edge = self.add_edge(attributes, self._directed[-1] if directed is None else directed.strip().lower() in _TRUE)
+        for name in attributes:
+            if name in _OF_GRAPHML or ":" in name:
+                continue
+            attribute = self._of_elements.get(name)
+            if attribute is None:
+                attribute = self._of_elements[name] = self.listing.edge_attribute(name)
+                attribute.is_number = as_number(attributes[name]) is not None
+            attribute.add(edge, attributes[name], self.line_now)
+
+    def begin_hyperedge(self, attributes: dict[str, str]) -> None:
+        raise self.error("holds a hyperedge, expected edges of two nodes; replace it by such edges")
+
+    def begin_data(self, attributes: dict[str, str]) -> Any:
+        """Give the open node or edge the value of an attribute, once its text is known."""
+        key = attributes.get("key")
+        keep = self.keeper(key) if key is not None and self.owners and self.owners[-1][0] != "graph" else None
+        if keep is None:
+            return PASS_OVER
+        self._keep = keep
+        self.collect_text()
+
+    def end_data(self) -> None:
+        self._keep(self.text())
+
+
+class Gexf(_Network):
+    """A GEXF file."""
+
+    root = "gexf"
+
+    def __init__(self, path: str, listing: NetworkListing):
+        super().__init__(path, listing)
+        self._weight = listing.edge_attribute("weight")  # of the format itself, which leaves out weights that are 1
+        self._weight.may_be_left_out = True
+        self._class, self._type = "", "undirected"
+
+    def begin_gexf(self, attributes: dict[str, str]) -> None: ...
+
+    begin_nodes = begin_edges = begin_attvalues = begin_gexf
+
+    def begin_graph(self, attributes: dict[str, str]) -> None:
+        self.note_graph()
+        self._type = attributes.get("defaultedgetype", self._type).lower()
+        if attributes.get("mode") == "dynamic":
+            self.listing.remarks.append("the graph changes over time; every node and edge was read, times were not")
+
+    def begin_attributes(self, attributes: dict[str, str]) -> None:
+        self._class = attributes.get("class", "")
+
+    def begin_attribute(self, attributes: dict[str, str]) -> None:
+        id = attributes.get("id", "")
+        self.declare(id, attributes.get("title", id), attributes.get("type", "string"), self._class)
+
+    def end_attribute(self) -> None:
+        self.declared = None
+
+    def begin_node(self, attributes: dict[str, str]) -> None:
+        self.listing.n_nested += bool(self.owners)
+        super().begin_node(attributes)
+
+    def begin_edge(self, attributes: dict[str, str]) -> None:
+        edge = self.add_edge(attributes, attributes.get("type", self._type).lower() == "directed")
+        if "weight" in attributes:
+            self._weight.add(edge, attributes["weight"], self.line_now)
+
+    def begin_attvalue(self, attributes: dict[str, str]) -> Any:
+        """Give the open node or edge the value of an attribute."""
+        id = attributes.get("for", attributes.get("id"))
+        keep = self.keeper(id) if id is not None and self.owners else None
+        if keep is None:
+            return PASS_OVER
+        keep(attributes.get("value", ""))
