@@ -1,6 +1,7 @@
 """The files beside the matrix in an archive of the SuiteSparse collection: names, coordinates, classes, communities.
 
-Their .mtx files are read here, with the loops of `matrix_market`, and only where they are asked for.
+Their .mtx files are read here, with the loops of `matrix_market`, and only where they are asked for: damaged ones end
+the process in `scipy.io.mmread`.
 """
 
 from __future__ import annotations
