@@ -11,9 +11,13 @@ import json
 import os
 import pathlib
 import re
+import subprocess
+import sys
+import tarfile
 import types
 from collections import Counter
 from collections.abc import Iterator
+from importlib.metadata import version
 from typing import Any
 
 import pytest
@@ -124,6 +128,17 @@ def names(code: types.CodeType) -> Iterator[str]:
     for constant in code.co_consts:
         if isinstance(constant, types.CodeType):
             yield from names(constant)
+
+
+def source_of(package: str, folder: pathlib.Path) -> pathlib.Path:
+    """The unpacked source of the version that is installed, fetched; skips the test where it cannot be."""
+    wanted = f"{package}=={version(package)}"
+    command = [sys.executable, "-m", "pip", "download", "--no-deps", "--no-binary", package, wanted]
+    if subprocess.run(command, cwd=folder, capture_output=True, check=False).returncode != 0:
+        pytest.skip(f"the source of {wanted} cannot be fetched")
+    with tarfile.open(next(folder.glob(f"{package}-*.tar.gz"))) as archive:
+        archive.extractall(folder, filter="data")
+    return next(folder.glob(f"{package}-*/"))
 
 
 def matches(pattern: str, name: str) -> bool:

@@ -5,11 +5,9 @@ import os
 import pathlib
 import subprocess
 import sys
-import tarfile
-from importlib.metadata import version
 
 import pytest
-from other_projects import matches
+from other_projects import matches, source_of
 
 TESTS = pathlib.Path(__file__).parent
 MODULES = {
@@ -46,13 +44,7 @@ def test_scanpys_tests_of_leiden_pass_on_ours(tmp_path):
     """They come with its source alone, which is fetched; they compare the clusters of igraph and of leidenalg."""
     for package in ("scanpy", "igraph", "leidenalg", "seaborn"):
         pytest.importorskip(package, reason=f"{package} is not installed")
-    wanted = f"scanpy=={version('scanpy')}"
-    command = [sys.executable, "-m", "pip", "download", "--no-deps", "--no-binary", "scanpy", wanted]
-    if subprocess.run(command, cwd=tmp_path, capture_output=True, check=False).returncode != 0:
-        pytest.skip(f"the source of {wanted} cannot be fetched")
-    with tarfile.open(next(tmp_path.glob("scanpy-*.tar.gz"))) as archive:
-        archive.extractall(tmp_path, filter="data")
-    source = next(tmp_path.glob("scanpy-*/"))
+    source = source_of("scanpy", tmp_path)
     # Their plugin has to be there before anything imports scanpy.
     plugins = ["-p", "testing.scanpy._pytest", "-p", "other_projects"]
     arguments = [*plugins, str(source / "tests" / "test_clustering.py")]

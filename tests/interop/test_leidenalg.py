@@ -2,14 +2,13 @@
 
 import subprocess
 import sys
-import tarfile
 from collections import Counter
-from importlib.metadata import version
 from xml.etree import ElementTree
 
 import numpy as np
 import pytest
 from cases import for_each
+from other_projects import source_of
 
 import graphclust as gc
 import graphclust.interop.leidenalg as la
@@ -151,13 +150,7 @@ def test_what_is_not_served_is_refused_by_name(call, error, words):
 def test_its_own_tests_pass_but_for_those_that_are_listed(tmp_path):
     """They come with its source alone, which is fetched."""
     pytest.importorskip("leidenalg", reason="leidenalg is not installed")
-    wanted = f"leidenalg=={version('leidenalg')}"
-    command = [sys.executable, "-m", "pip", "download", "--no-deps", "--no-binary", "leidenalg", wanted]
-    if subprocess.run(command, cwd=tmp_path, capture_output=True, check=False).returncode != 0:
-        pytest.skip(f"the source of {wanted} cannot be fetched")
-    with tarfile.open(next(tmp_path.glob("leidenalg-*.tar.gz"))) as archive:
-        archive.extractall(tmp_path, filter="data")
-    tests = next(tmp_path.glob("leidenalg-*/tests"))
+    tests = source_of("leidenalg", tmp_path) / "tests"
     for name, text in (("conftest.py", SWAP), ("ddt.py", DDT), ("pytest.ini", "[pytest]\n")):
         (tests / name).write_text(text)
     (tests / "__init__.py").unlink()

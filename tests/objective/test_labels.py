@@ -4,6 +4,7 @@ import types
 
 import networkx as nx
 import numpy as np
+import pandas
 import pytest
 from cases import for_each
 from scipy import sparse
@@ -35,33 +36,6 @@ def named_graph(order=NAMES) -> nx.Graph:
 GRAPH = named_graph()
 BY_NAME = dict(zip(NAMES, PLACES, strict=True))
 SETS = [{"c", "d", "e"}, {"a", "b", "f"}]
-
-
-class Series:
-    """What is used of a pandas Series, which need not be installed."""
-
-    def __init__(self, values, index=None):
-        self.values = np.asarray(values)
-        self.index = index if index is not None else types.SimpleNamespace()
-        if index is None:
-            self.index = RangeIndex(len(self.values))
-
-    def __iter__(self):
-        return iter(self.values)
-
-    def __len__(self):
-        return len(self.values)
-
-    def to_numpy(self):
-        return self.values
-
-
-class RangeIndex:
-    def __init__(self, n):
-        self.n = n
-
-    def tolist(self):
-        return list(range(self.n))
 
 
 def clustering(order=NAMES):
@@ -96,9 +70,9 @@ FORMS = {
     "Clustering": clustering(),
     "Clustering, nodes in another order": clustering(NAMES[::-1]),
     "any result": types.SimpleNamespace(labels=np.array(PLACES)),
-    "Series": Series(PLACES),
-    "Series by name": Series(PLACES[::-1], np.array(NAMES[::-1])),
-    "Series by a foreign index": Series(PLACES, np.array([7, 8, 9, 11, 12, 13])),
+    "Series": pandas.Series(PLACES),
+    "Series by name": pandas.Series(PLACES[::-1], np.array(NAMES[::-1])),
+    "Series by a foreign index": pandas.Series(PLACES, np.array([7, 8, 9, 11, 12, 13])),
     "Polars": types.SimpleNamespace(to_numpy=lambda: np.array(PLACES)),
 }
 
@@ -143,7 +117,7 @@ def test_nodes_without_names_go_by_their_place():
     assert graphclust.normalized_cut(matrix, clustering()) == graphclust.normalized_cut(GRAPH, PLACES)
     assert graphclust.normalized_cut(matrix, [{2, 3, 4}, {0, 1, 5}]) == graphclust.normalized_cut(GRAPH, PLACES)
     assert graphclust.normalized_cut(matrix, dict(enumerate(PLACES))) == graphclust.normalized_cut(GRAPH, PLACES)
-    shuffled = Series([PLACES[place] for place in (3, 1, 2, 0, 5, 4)], np.array([3, 1, 2, 0, 5, 4]))
+    shuffled = pandas.Series([PLACES[place] for place in (3, 1, 2, 0, 5, 4)], np.array([3, 1, 2, 0, 5, 4]))
     assert graphclust.normalized_cut(matrix, shuffled) == graphclust.normalized_cut(GRAPH, PLACES)
     unnamed = graphclust.Clustering(np.array(PLACES), 2, graphclust.as_graph(matrix))
     assert graphclust.normalized_cut(GRAPH, unnamed) == graphclust.normalized_cut(GRAPH, PLACES)
@@ -151,7 +125,7 @@ def test_nodes_without_names_go_by_their_place():
 
 def test_a_series_is_read_by_its_index():
     order = [2, 0, 5, 1, 3, 4]  # not its own inverse
-    by_name = Series([PLACES[place] for place in order], np.array([NAMES[place] for place in order]))
+    by_name = pandas.Series([PLACES[place] for place in order], np.array([NAMES[place] for place in order]))
     assert labels_on(graphclust.as_graph(GRAPH), by_name).tolist() == PLACES
 
 
@@ -251,7 +225,6 @@ SERIES = {"a": 0, "b": 0, "c": 0, "d": 1, "e": 1}
 
 
 def test_two_series_are_compared_by_their_indices():
-    pandas = pytest.importorskip("pandas", reason="pandas is not installed")
     one = pandas.Series(SERIES)
     other = one.sample(frac=1, random_state=3)
     assert list(one) != list(other)
@@ -264,7 +237,6 @@ def test_two_series_are_compared_by_their_indices():
 
 
 def test_a_series_without_an_index_of_its_own_goes_by_place():
-    pandas = pytest.importorskip("pandas", reason="pandas is not installed")
     named, numbered = pandas.Series(SERIES), pandas.Series([*SERIES.values()])
     shuffled = named.sample(frac=1, random_state=3)
     assert adjusted_rand_index(named, numbered) == adjusted_rand_index(numbered, named) == 1.0
@@ -273,7 +245,6 @@ def test_a_series_without_an_index_of_its_own_goes_by_place():
 
 
 def test_two_series_of_other_nodes_or_of_one_twice_are_refused():
-    pandas = pytest.importorskip("pandas", reason="pandas is not installed")
     one = pandas.Series(SERIES)
     with pytest.raises(GraphValidationError, match="other has no label for node 'e'"):
         adjusted_rand_index(one, one.rename({"e": "f"}))
@@ -285,7 +256,6 @@ def test_two_series_of_other_nodes_or_of_one_twice_are_refused():
 
 def test_the_index_of_a_series_may_be_a_range_that_holds_the_nodes():
     """Nodes 1, 2, 3 in another order: the range from 1 names them, the one from 0 does not."""
-    pandas = pytest.importorskip("pandas", reason="pandas is not installed")
     graph = nx.Graph([(3, 1), (1, 2)])
     labels = pandas.Series([0, 1, 1], index=pandas.RangeIndex(1, 4))
     assert conductance(graph, labels).tolist() == conductance(graph, {1: 0, 2: 1, 3: 1}).tolist()

@@ -113,18 +113,6 @@ def test_the_steps_that_decided_add_up():
     assert "first labels" in str(found)
 
 
-def test_tiny_components_use_up_no_clusters_unless_asked():
-    pieces = [nx.gnp_random_graph(150, 0.1, seed=s) for s in range(3)] + [nx.path_graph(2)] * 20
-    graph = nx.disjoint_union_all(pieces)
-    by_default = coreset_sc(graph, 3, rng=0)
-    assert adjusted_rand_index(by_default.labels[:450], np.repeat(range(3), 150)) == 1
-    assert (by_default.labels[450:] == -1).all()
-    assert any("20 components of 40 nodes" in remark for remark in by_default.remarks)
-    plain = coreset_sc(graph, 10, components="all", rng=0)
-    assert plain.normalized_cut == 0
-    assert by_default.normalized_cut == 0
-
-
 @pytest.mark.parametrize("effort", ["low", "normal", "high"])
 def test_every_effort_is_good_and_seeded(effort):
     planted = planted_partition(12, 200, 14, 3, rng=5)

@@ -109,21 +109,26 @@ def test_labels_of_other_nodes_are_not_compared(capsys, karate, tmp_path):
     assert code == 1 and "No such file or directory: missing.tsv" in err
 
 
+def write_points(file, kind, points, names=""):
+    """Points as an array, in an archive beside other arrays, or as text below names of columns."""
+    if kind == "npy":
+        np.save(file, points)
+    elif kind == "npz":
+        np.savez(file, X=points, y=np.arange(60))
+    else:
+        delimiter = {"csv": ",", "tsv": "\t", "txt": " "}[kind]
+        np.savetxt(file, points, delimiter=delimiter, header=delimiter.join(names), comments="" if names else "#")
+
+
 @pytest.mark.parametrize("name", ["points.npy", "points.npz", "several.npz", "points.csv", "points.tsv", "points.txt"])
 def test_points_of_a_file_become_a_graph(capsys, tmp_path, name):
     pytest.importorskip("sklearn")
     points = np.random.default_rng(518).normal(size=(60, 3)).round(6)
     file, target = tmp_path / name, tmp_path / "graph.mtx.gz"
-    if name.endswith(".npy"):
-        np.save(file, points)
-    elif name.endswith(".npz"):
-        np.savez(file, **({"X": points, "y": np.arange(60)} if name == "several.npz" else {"any": points}))
+    if name == "points.npz":
+        np.savez(file, any=points)
     else:
-        delimiter = {"csv": ",", "tsv": "\t", "txt": " "}[name[-3:]]
-        header = "one,two,three" if name.endswith("csv") else ""
-        np.savetxt(file, points, delimiter=delimiter, header=header, comments="")
-    if name.endswith("tsv"):
-        file.write_text(file.read_text().lstrip("\n"))
+        write_points(file, name[-3:], points, ["one", "two", "three"] if name.endswith("csv") else "")
     assert np.array_equal(read_points(file), points)
     code, out, err = said(capsys, "knn", file, "-k", 5, "-o", target)
     graph = graphclust.load_graph(target)
@@ -137,13 +142,7 @@ def test_points_come_from_standard_input(capsys, monkeypatch, kind):
     pytest.importorskip("sklearn")
     points = np.random.default_rng(2209).normal(size=(60, 3)).round(6)
     file = io.BytesIO()
-    if kind == "npy":
-        np.save(file, points)
-    elif kind == "npz":
-        np.savez(file, X=points, y=np.arange(60))
-    else:
-        delimiter = {"csv": ",", "tsv": "\t", "txt": " "}[kind]
-        np.savetxt(file, points, delimiter=delimiter, header=delimiter.join("xyz"), comments="")
+    write_points(file, kind, points, "xyz")
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(file.getvalue())))
     code, out, err = said(capsys, "knn", "-", "-k", 5, "-o", "-")
     graph = graphclust.knn_graph(points, 5)
