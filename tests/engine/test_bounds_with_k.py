@@ -68,17 +68,6 @@ def test_exactly_k_clusters_are_within_the_bounds_or_an_error_says_why(A, k, lea
 
 
 @settings(max_examples=25, deadline=None)
-@given(graphs, st.integers(1, 8), st.sampled_from([0.0, 0.03, 0.5]), objectives)
-def test_no_cluster_exceeds_the_mean_by_more_than_the_imbalance(A, k, imbalance, objective):
-    n = np.count_nonzero(A.sum(axis=1))
-    if not 0 < k <= n:
-        return
-    most = np.ceil((1 + imbalance) * n / k - 1e-9)
-    found = coreset_sc(A, k, objective=objective, max_size=most, components="all", effort="low", rng=0)
-    assert found.n_clusters == k and found.sizes.max() <= most
-
-
-@settings(max_examples=25, deadline=None)
 @given(graphs, st.integers(1, 6), st.integers(0, 99), st.floats(1.0, 2.0))
 def test_weights_that_are_no_whole_numbers_never_pass_the_maximum(A, k, seed, room):
     weights = np.random.default_rng(seed).random(A.shape[0]) + 0.1

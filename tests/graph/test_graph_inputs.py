@@ -1,7 +1,6 @@
 """What is handed over in memory as a graph: tables, lists of edges, names of weights, ids of every type."""
 
 import datetime
-import inspect
 import json
 
 import networkx as nx
@@ -17,7 +16,6 @@ from graphclust.errors import GraphFormatError, GraphValidationError, GraphWarni
 pandas = pytest.importorskip("pandas", reason="pandas is not installed")
 
 EDGES = {"source": ["a", "b"], "target": ["b", "c"]}
-COLUMNS_OF_FILES = "weight" in inspect.signature(load_graph).parameters
 
 
 @pytest.mark.parametrize("name", ["weight", "weights", "Weight", "WEIGHTS", "w", "edge_weight"])
@@ -80,15 +78,6 @@ def test_a_weight_that_nothing_has_is_an_error(G):
     with pytest.raises(TypeError, match=r"weight is a (function|list), expected the name"):
         as_graph(G, weight=(lambda u, v, data: 1.0) if isinstance(G, list) else ["weight"])
     assert as_graph(G, weight=None).weights is None
-
-
-@pytest.mark.skipif(not COLUMNS_OF_FILES, reason="load_graph takes no weight= yet")
-def test_weight_names_a_column_of_a_file(tmp_path):
-    file = tmp_path / "t.csv"
-    file.write_text("source,target,count\na,b,10\nb,c,1\n")
-    assert as_graph(file, weight="count").weights.tolist() == [10, 10, 1, 1]
-    with pytest.raises((ParameterError, GraphValidationError), match="nonsense"):
-        as_graph(file, weight="nonsense")
 
 
 def test_unsigned_ids_stay_whole_numbers():

@@ -9,7 +9,6 @@ from graph_files import load, same_csr
 
 from graphclust import GraphFormatError, GraphValidationError, GraphWarning, ParameterError, as_graph, load_graph
 from graphclust.faces.cli import main as cli
-from graphclust.io.columns import means_weight
 
 COUNTS = "source,target,count,kind\na,b,10,x\nb,c,1,y\n"
 
@@ -105,11 +104,6 @@ def test_a_weight_is_read_where_it_is_asked_for_and_else_named_as_left_out(tmp_p
     with pytest.raises(GraphValidationError, match="weight='nonsense' is not a column"):
         as_graph(path, weight="nonsense")
     assert load(tmp_path, COUNTS.replace("count", "weights"), "t.csv")[1].weights is not None
-
-
-def test_names_of_weights_are_known_in_any_case():
-    assert all(map(means_weight, ("weight", "Weights", "VALUE", "edge_weight", "Score", "combined_score", "strength")))
-    assert not any(map(means_weight, ("count", "source", "weighting", "")))
 
 
 @pytest.mark.parametrize("name", ["g.mtx", "g.graph", "g.npz", "g.store", "g.tar"])
