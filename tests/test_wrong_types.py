@@ -1,25 +1,19 @@
 """What takes a kernel, a coreset, seeds or a clustering names them, and what makes one, when it gets something else."""
 
+import pathlib
+
 import networkx as nx
 import numpy as np
 import pytest
 from cases import for_each
+from public_calls import calls
 from scipy import sparse
 
 import graphclust as gc
 
 KERNEL = gc.NormalizedCutKernel.of(nx.barbell_graph(4, 0))
 OTHERS = [None, 3, "x", np.eye(3), sparse.csr_array(np.eye(3)), nx.path_graph(3)]
-OF_A_KERNEL = {
-    "d2_seeding": lambda kernel: gc.d2_seeding(kernel, 2),
-    "construct_coreset": lambda kernel: gc.construct_coreset(kernel, 2, 4),
-    "importance_sample": lambda kernel: gc.importance_sample(kernel, None, 2),
-    "sampling_probabilities": lambda kernel: gc.sampling_probabilities(kernel, None),
-    "extend_labels": lambda kernel: gc.extend_labels(kernel, None, None),
-    "coreset_graph": lambda kernel: gc.coreset_graph(kernel, None),
-    "two_step_coreset_graph": lambda kernel: gc.two_step_coreset_graph(kernel, None),
-    "two_step_factor": lambda kernel: gc.two_step_factor(kernel, None),
-}
+CALLS = calls(pathlib.Path())
 OF_ITS_PARTS = {
     "seeds": (lambda other: gc.sampling_probabilities(KERNEL, other), "Seeds: d2_seeding"),
     "coreset": (lambda other: gc.extend_labels(KERNEL, other, [0]), "CoresetSample: construct_coreset"),
@@ -28,12 +22,12 @@ OF_ITS_PARTS = {
 }
 
 
-@for_each("name", OF_A_KERNEL)
+@for_each("name", [name for name, given in CALLS.items() if "kernel" in given])
 def test_what_is_no_kernel_is_named_with_the_way_to_one(name):
     for other in OTHERS:
         words = rf"kernel is a {type(other).__name__}, expected a NormalizedCutKernel: NormalizedCutKernel\.of\(G\)"
         with pytest.raises(TypeError, match=words):
-            OF_A_KERNEL[name](other)
+            getattr(gc, name)(**CALLS[name] | {"kernel": other})
 
 
 @pytest.mark.parametrize("name", OF_ITS_PARTS)
