@@ -8,13 +8,11 @@ import networkx as nx
 import numpy as np
 import pytest
 from cases import for_each
+from clusterers import CLUSTERERS, PLANTED, labels_of
 
 import graphclust
 from graphclust import Coreset, Interrupted, Progress
-from graphclust.results.clustering import Clustering
 
-PLANTED = graphclust.planted_partition(20, 200, 12, 2, rng=518).graph
-POINTS = np.random.default_rng(2209).normal(size=(400, 3)) + np.arange(400)[:, None] % 7
 AT_ONCE = 1e-9
 
 
@@ -37,53 +35,6 @@ def carried_to_the_end(cluster):
     with pytest.raises(Interrupted) as stop:
         cluster(InterruptAt(counter.steps))
     return stop.value.best, whole
-
-
-def clusterers():
-    start = np.arange(PLANTED.n_nodes) % 5
-    yield "coreset_sc", lambda p: graphclust.coreset_sc(PLANTED, 5, rng=0, progress=p)
-    yield "two-step", lambda p: graphclust.coreset_sc(PLANTED, 5, method="two-step", rng=0, progress=p)
-    yield "spectral", lambda p: graphclust.spectral_clustering(PLANTED, 5, rng=0, progress=p)
-    yield "fast spectral", lambda p: graphclust.fast_spectral_clustering(PLANTED, 5, rng=0, progress=p)
-    yield "refine_partition", lambda p: graphclust.refine_partition(PLANTED, start, rng=0, progress=p)
-    yield "move_nodes", lambda p: graphclust.move_nodes(PLANTED, start, progress=p)
-    yield "kmeans", lambda p: graphclust.kmeans(POINTS, 5, n_init=3, rng=0, progress=p)
-    yield "minibatch_kmeans", lambda p: graphclust.minibatch_kmeans(POINTS, 5, batch_size=50, rng=0, progress=p)
-    yield "nested", lambda p: graphclust.nested_minibatch_kmeans(POINTS, 5, batch_size=50, rng=0, progress=p)
-    yield "spherical_kmeans", lambda p: graphclust.spherical_kmeans(POINTS, 5, rng=0, progress=p)
-    yield "kernel_kmeans", lambda p: graphclust.kernel_kmeans(POINTS, 5, kernel="linear", rng=0, progress=p)
-    yield (
-        "minibatch_kernel_kmeans",
-        lambda p: graphclust.minibatch_kernel_kmeans(POINTS, 5, kernel="linear", max_iter=20, rng=0, progress=p),
-    )
-
-
-CLUSTERERS = dict(clusterers())
-
-
-def labels_of(result) -> np.ndarray:
-    return result if isinstance(result, np.ndarray) else result.labels
-
-
-@pytest.mark.slow
-@pytest.mark.filterwarnings("ignore::graphclust.errors.GraphWarning")  # the walk does not suit 5 of 20 blocks
-@pytest.mark.parametrize("name", CLUSTERERS)
-def test_an_interrupt_anywhere_carries_complete_labels_or_nothing(name):
-    cluster = CLUSTERERS[name]
-    counter = InterruptAt(0)
-    whole = cluster(counter)
-    n_carried = 0
-    for n in np.unique(np.linspace(1, counter.steps, 12).astype(int)).tolist():
-        with pytest.raises(KeyboardInterrupt) as stop:
-            cluster(InterruptAt(n))
-        if isinstance(stop.value, Interrupted):
-            n_carried += 1
-            best = stop.value.best
-            assert isinstance(best, np.ndarray if "kernel" in name else type(whole))
-            labels = labels_of(best)
-            assert labels.shape == labels_of(whole).shape and set(labels) <= set(range(5)) and len(set(labels)) >= 2
-            assert not isinstance(best, Clustering) or any("interrupted" in remark for remark in best.remarks)
-    assert n_carried >= 1
 
 
 def test_what_is_carried_is_nearly_as_good_as_the_end():
@@ -263,7 +214,7 @@ def test_a_third_of_the_time_is_a_third_of_the_time():
 
 
 @pytest.mark.filterwarnings("ignore::graphclust.errors.GraphWarning")
-@for_each("name", [name for name in CLUSTERERS if name not in ("coreset_sc", "two-step")])
+@for_each("name", CLUSTERERS)
 def test_a_progress_brings_a_budget_to_any_function(name):
     progress = Progress(time_budget=AT_ONCE)
     hasty, whole = CLUSTERERS[name](progress), CLUSTERERS[name](None)

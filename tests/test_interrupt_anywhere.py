@@ -1,6 +1,8 @@
-"""Ctrl-C ends every public function that can run for long within two seconds, whatever it is at."""
+"""Ctrl-C ends every public function that can run for long within two seconds, and carries whole results alone."""
 
 import os
+import pathlib
+import random
 import signal
 import subprocess
 import sys
@@ -11,6 +13,7 @@ from gc import collect
 
 import numpy as np
 import pytest
+from clusterers import CLUSTERERS, OF_GRAPHS, SIZES, labels_of
 from numba.core import event
 
 import graphclust as gc
@@ -18,6 +21,7 @@ from graphclust.progress import Progress
 
 MOMENTS = (0.1, 1.0)  # seconds after the start; quick machines are done before the last
 PATIENCE = 2.0
+PACKAGE = str(pathlib.Path(gc.__file__).parent)
 
 
 @cache
@@ -238,3 +242,57 @@ def test_a_strike_at_any_moment_of_short_calls_is_a_keyboard_interrupt():
     done = subprocess.run([sys.executable, "-c", SHORT_CALLS], capture_output=True, text=True, timeout=300)
     assert done.returncode == 0, done.stderr[-3000:]
     assert int(done.stdout) > 500
+
+
+class InterruptAtLine:
+    """Ctrl-C before the n-th line of the package that is run, wherever that is; counts the lines."""
+
+    def __init__(self, n: int):
+        self.n, self.lines = n, 0
+
+    def __call__(self, frame, event, argument):
+        if not frame.f_code.co_filename.startswith(PACKAGE):
+            return None
+        if event == "line":
+            self.lines += 1
+            if self.lines == self.n:
+                raise KeyboardInterrupt
+        return self
+
+    def of(self, work):
+        """What the work returns, or raises."""
+        before = sys.gettrace()
+        sys.settrace(self)
+        try:
+            return work()
+        except KeyboardInterrupt as stop:
+            return stop
+        finally:
+            sys.settrace(before)
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::graphclust.errors.GraphWarning")  # the walk does not suit 5 of 20 blocks
+@pytest.mark.parametrize("name", [*CLUSTERERS, *OF_GRAPHS])
+def test_an_interrupt_anywhere_carries_complete_labels_or_nothing(name, monkeypatch):
+    work, chance, n_carried = OF_GRAPHS.get(name) or (lambda: CLUSTERERS[name](None)), random.Random(name), 0
+    for at_once in (1 << 19, 0):  # entries of a level on which each step is one call, so that no line interrupts it
+        monkeypatch.setattr("graphclust.engine.levels.AT_ONCE", at_once)
+        work()  # what is made once is made
+        counter = InterruptAtLine(0)
+        whole = counter.of(work)
+        expected = labels_of(whole)
+        least, most = SIZES.get(name, (1, len(expected)))
+        for turn in range(10):  # one in two is late, where there are labels
+            stop = InterruptAtLine(chance.randrange(turn % 2 * counter.lines // 2, counter.lines) + 1).of(work)
+            if not isinstance(stop, gc.Interrupted):
+                assert type(stop) in (KeyboardInterrupt, type(whole))  # some lines are run now and then
+                continue
+            n_carried += 1
+            labels, sizes = labels_of(stop.best), np.bincount(labels_of(stop.best)[expected >= 0])
+            assert isinstance(stop.best, np.ndarray if "kernel" in name else type(whole))
+            assert labels.shape == expected.shape and ((labels < 0) == (expected < 0)).all()
+            assert name.startswith("communities") or len(sizes) == expected.max() + 1
+            assert least <= sizes.min() and sizes.max() <= most
+            assert not hasattr(stop.best, "remarks") or any("interrupted" in remark for remark in stop.best.remarks)
+    assert n_carried >= 1

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import nullcontext
 from dataclasses import replace
 from functools import cached_property
 from math import ceil
@@ -406,7 +407,9 @@ class ClusterPath:
             said: list[str] = []
             schedule = self._plan(k, resolution)
             at_hand = self._uncoarsen(k, schedule, run)
-            found = partition_from(run.finest, at_hand, schedule, self.choice, EFFORTS["normal"], run)
+            # What is found without bounds is no result yet where there are some.
+            with nullcontext() if self.sizes is None else progress.within(None):
+                found = partition_from(run.finest, at_hand, schedule, self.choice, EFFORTS["normal"], run)
             if self.sizes is not None:
                 found, said = bring_within(found, schedule, as_bounds_of_k(self.sizes, k, **self.bounds), run)
             number = match_numbers(before, found.labels, k)

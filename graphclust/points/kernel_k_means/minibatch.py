@@ -79,8 +79,9 @@ def minibatch_kernel_kmeans(
     steps: list[tuple[np.ndarray, ...]] = [(seeds, np.arange(k), np.ones(k), np.ones(k))]
     history: list[float] = []
     with progress.interruptible(), progress.stage("kernel k-means"):
-        progress.offer(lambda: (sq_norms[:, None] - 2.0 * inner).argmin(axis=0))
         for batch in draw_batches(batches, weights, batch_size, max_iter, rng):
+            if len(history).bit_count() < 2:  # after 0, 1, 2, 4, ... rounds: a round that is interrupted spoils `inner`
+                progress.offer((sq_norms[:, None] - 2.0 * inner).argmin(axis=0).copy)
             to_centers = sq_norms[:, None] - 2.0 * inner[:, batch]
             labels = to_centers.argmin(axis=0)
             history.append(float((kernel_.diagonal[batch] + to_centers.min(axis=0)).mean()))

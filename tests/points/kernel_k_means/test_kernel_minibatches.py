@@ -13,7 +13,8 @@ from graphclust import (
     nearest_neighbor_kernel,
     truncated_kernel_kmeans,
 )
-from graphclust.errors import ConvergenceWarning, GraphValidationError, ParameterError
+from graphclust.errors import ConvergenceWarning, GraphValidationError, Interrupted, ParameterError
+from graphclust.points.kernel_k_means.point_kernels import PointKernel
 
 
 @for_each("rate", ["sqrt", "count"])
@@ -170,3 +171,24 @@ def test_clipped_distances_are_reported(function):
     assert function(K, 2, kernel="precomputed", max_iter=2, init=[0, 2], rng=1).n_clipped == 0
     with pytest.warns(ConvergenceWarning, match="came out negative"):
         function(K, 3, kernel="precomputed", max_iter=2, rng=1)
+
+
+def test_an_interrupt_in_the_middle_of_a_round_carries_labels_of_an_earlier_one(monkeypatch):
+    points = np.random.default_rng(2209).normal(size=(400, 3)) + np.arange(400)[:, None] % 7
+    n_calls = 0
+
+    def add_sums(self, *given):
+        nonlocal n_calls
+        n_calls += 1
+        if n_calls == 16:  # the first is of the seeds; the centers are scaled by now, and not yet moved
+            raise KeyboardInterrupt
+        whole(self, *given)
+
+    whole = PointKernel.add_sums
+    by_rounds = [
+        minibatch_kernel_kmeans(points, 5, kernel="linear", max_iter=n, rng=0).labels.tolist() for n in range(1, 15)
+    ]
+    monkeypatch.setattr(PointKernel, "add_sums", add_sums)
+    with pytest.raises(Interrupted) as stop:
+        minibatch_kernel_kmeans(points, 5, kernel="linear", max_iter=20, rng=0)
+    assert stop.value.best.tolist() in by_rounds[6:]
