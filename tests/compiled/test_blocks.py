@@ -8,6 +8,7 @@ import subprocess
 import sys
 import threading
 import time
+import weakref
 
 import numpy as np
 import pytest
@@ -267,6 +268,24 @@ def test_rows_of_lengths_known_late_are_the_same_on_any_number_of_threads(thread
         assert np.diff(indptr).tolist() == [0, 19, 9, 6, 4, 3, 3, 2, 2, 2, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1]
         assert indices[indptr[6] : indptr[7]].tolist() == [6, 12, 18]
         assert (weights == np.repeat(np.arange(20), np.diff(indptr))).all()
+
+
+@pytest.mark.parametrize("is_told", [True, False])
+def test_threads_that_cannot_be_had_are_done_without(threads, monkeypatch, is_told):
+    def start(*_):
+        """A system that has no more of them says so, and one of little memory lets them die as they begin."""
+        if is_told:
+            raise RuntimeError("can't start new thread")
+
+    monkeypatch.setattr(blocks, "_pool", None)
+    monkeypatch.setattr(blocks, "start_new_thread", start)
+    threads(2)
+    seen = np.zeros(100, int)
+    run_in_blocks(count_rows, row_blocks(100, 3), seen)
+    assert (seen == 1).all()
+    held = weakref.ref(seen)
+    del seen
+    assert held() is None
 
 
 @pytest.mark.slow

@@ -10,7 +10,9 @@ import itertools
 import os
 import sys
 import threading
+from _thread import start_new_thread
 from collections.abc import Callable
+from contextlib import suppress
 from queue import SimpleQueue
 from typing import Any, NamedTuple
 
@@ -200,7 +202,8 @@ class _Task:
     """
 
     def __init__(self, work: Callable[[], None]):
-        self.work, self.ended, self.done = work, threading.Lock(), False
+        self.work: Callable[[], None] | None = work
+        self.ended, self.done = threading.Lock(), False
         self.ended.acquire()
         self._owners: list[str] = []
 
@@ -217,6 +220,7 @@ def _end(tasks: list[_Task], stopped: list[BaseException]) -> None:
             for task in tasks:
                 while not task.done and not task.is_for("caller"):
                     task.ended.acquire(timeout=PATIENCE)
+                task.work = None  # it stays in the queue, and holds no arrays there, if the pool has no thread
             return
         except BaseException as why:  # Ctrl-C once more
             stopped.append(why)
@@ -226,7 +230,7 @@ def _serve(tasks: "SimpleQueue[_Task]") -> None:
     """Run tasks for ever, in a thread of the pool."""
     while True:
         task = tasks.get()
-        if task.is_for("pool"):
+        if task.is_for("pool") and task.work is not None:
             task.work()
             task.done = True
             task.ended.release()
@@ -238,8 +242,9 @@ def _tasks() -> "SimpleQueue[_Task]":
     global _pool
     if _pool is None:
         pool: SimpleQueue[_Task] = SimpleQueue()
-        for _ in range(most_threads()):
-            threading.Thread(target=_serve, args=(pool,), name="graphclust", daemon=True).start()
+        with suppress(RuntimeError):  # the system lets it have no more: those that are there do the work
+            for _ in range(most_threads()):
+                start_new_thread(_serve, (pool,))  # threading.Thread waits for ever for one that dies of little memory
         _pool = pool
     return _pool
 
