@@ -111,6 +111,15 @@ def random_matrix(n: int, seed: int, share: float, gaps: int = 4) -> sparse.csr_
     return sparse.csr_array(upper + upper.T + path + path.T)
 
 
+def tied_copies(weights: np.ndarray) -> tuple[sparse.csr_array, np.ndarray, np.ndarray]:
+    """A path whose nodes are as many copies as they weigh, tied by heavy edges; first copies; whose copy each is."""
+    first, copies = np.cumsum(weights) - weights, np.repeat(np.arange(len(weights)), weights)
+    n = len(copies)
+    within = [(u, u + 1, 100.0) for u in range(n - 1) if copies[u] == copies[u + 1]]
+    between = [(v - 1, v, 1.0) for v in first[1:].tolist()]
+    return _from_edges(n, within + between), first, copies
+
+
 def multilevel_labels(G, k: int, **options) -> np.ndarray:
     """The labels of the multilevel engine on all components."""
     return coreset_sc(G, k, method="multilevel", components="all", **options).labels

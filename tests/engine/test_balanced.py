@@ -8,7 +8,7 @@ import warnings
 import networkx as nx
 import numpy as np
 import pytest
-from graphs import make_graph
+from graphs import make_graph, tied_copies
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
@@ -188,12 +188,9 @@ def test_planted_groups_of_one_size_are_found():
 
 
 def test_weights_of_whole_numbers_are_as_copies_of_nodes_tied_together():
-    path, weights = nx.path_graph(9), np.array([2, 1, 3, 1, 1, 2, 2, 4, 2])
-    copies, first = np.repeat(np.arange(9), weights), np.cumsum(weights) - weights
-    found = balanced_partition(path, 3, max_imbalance=0, node_weight=weights, rng=0)
-    tied = nx.Graph([(u, v, {"weight": 100.0}) for u, v in itertools.pairwise(range(18)) if copies[u] == copies[v]])
-    tied.add_weighted_edges_from((first[u] + weights[u] - 1, first[u + 1], 1.0) for u in range(8))
-    A = nx.to_scipy_sparse_array(tied, nodelist=range(18))
+    weights = np.array([2, 1, 3, 1, 1, 2, 2, 4, 2])
+    A, first, copies = tied_copies(weights)
+    found = balanced_partition(nx.path_graph(9), 3, max_imbalance=0, node_weight=weights, rng=0)
     apart = balanced_partition(A, 3, max_imbalance=0, rng=0)
     assert np.bincount(found.labels, weights).tolist() == [6, 6, 6]
     assert (apart.labels == apart.labels[first][copies]).all()

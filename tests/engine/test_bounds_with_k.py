@@ -6,7 +6,7 @@ import itertools
 import networkx as nx
 import numpy as np
 import pytest
-from graphs import random_matrix
+from graphs import random_matrix, tied_copies
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
@@ -169,10 +169,7 @@ def test_bounds_cost_little_where_most_clusters_hold_them():
 
 def test_weights_are_as_copies_of_nodes_tied_together():
     weights = np.array([2, 1, 3, 1, 1, 2, 2, 4, 2])
-    first, copies = np.cumsum(weights) - weights, np.repeat(np.arange(9), weights)
-    tied = nx.Graph([(u, v, {"weight": 100.0}) for u, v in itertools.pairwise(range(18)) if copies[u] == copies[v]])
-    tied.add_weighted_edges_from((first[u] + weights[u] - 1, first[u + 1], 1.0) for u in range(8))
-    A = nx.to_scipy_sparse_array(tied, nodelist=range(18))
+    A, first, copies = tied_copies(weights)
     for objective in ("ratio_cut", "constant_potts"):
         found = coreset_sc(nx.path_graph(9), 3, objective=objective, min_size=6, max_size=6, node_weight=weights, rng=0)
         apart = coreset_sc(A, 3, objective=objective, min_size=6, max_size=6, rng=0)

@@ -102,8 +102,9 @@ def test_k_equal_components_are_the_k_clusters(monkeypatch, estimated):
     if estimated:
         monkeypatch.setattr(components, "MOST_ENTRIES", 0)
     graph = nx.disjoint_union_all([nx.gnp_random_graph(40, 0.3, seed=s) for s in range(6)])
-    found = coreset_sc(graph, 6, rng=1)
-    assert adjusted_rand_index(found.labels, np.repeat(range(6), 40)) == 1 and found.n_aside == 0
+    for options in ({}, {"method": "paper"}):
+        found = coreset_sc(graph, 6, rng=1, **options)
+        assert adjusted_rand_index(found.labels, np.repeat(range(6), 40)) == 1 and found.n_aside == 0
 
 
 @pytest.mark.parametrize("k", [2, 4])

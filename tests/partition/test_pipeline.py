@@ -113,13 +113,6 @@ def test_planted_blocks_from_a_coreset_of_an_eighth(blocks):
     assert on_coreset > 0.97
 
 
-def test_components_are_not_split_when_there_are_k_of_them():
-    graph = nx.disjoint_union_all([nx.gnp_random_graph(40, 0.3, seed=s) for s in range(5)])
-    found = coreset_sc(graph, 5, rng=2, **PAPER)
-    assert adjusted_rand_index(found.labels, np.repeat(range(5), 40)) == 1
-    assert found.normalized_cut == 0
-
-
 def test_after_the_gate_only_rows_of_sampled_nodes_are_read(blocks):
     options = {"coreset": Coreset(size=200), "rng": 9, **PAPER}
     result = coreset_sc(blocks.graph, 8, **options)

@@ -283,9 +283,6 @@ def test_a_time_budget_is_told_in_the_report(capsys):
     assert code == 0 and "note: the time budget of 1e-09 s ran out" in out
     code, _, err = said(capsys, "cluster", "karate", "-k", 4, "--time-budget", "0")
     assert code == 2 and "--time-budget 0.0 is out of range" in err
-
-
-def test_a_path_takes_a_time_budget_too(capsys):
     code, out, _ = said(capsys, "path", "karate", "--time-budget", "1e-9")
     assert code == 0 and "the time budget of 1e-09 s ran out" in out and "was not tried" in out
     code, out, _ = said(capsys, "path", "karate", "--time-budget", "1e-9", "--report", "json")

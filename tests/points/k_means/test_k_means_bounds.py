@@ -16,8 +16,14 @@ def distances(X, centroids):
     return np.sqrt(((X[:, None].astype(np.float64) - centroids) ** 2).sum(axis=2))
 
 
-def assert_lower_bounds_hold(bounded, others):
-    """others (n, k): true distances, inf to the own centroid; what rounding may add to a bound is allowed for."""
+def assert_bounds_hold(bounded, X, labels, share, nearly=0.0):
+    """Labels of the nearest for a share of the points, bounds for all; what rounding may add to one is allowed for."""
+    others = distances(X, bounded.centroids)
+    own = others[np.arange(len(X)), labels]
+    assert own == pytest.approx(others.min(axis=1), rel=1e-5, abs=nearly)
+    assert (labels == others.argmin(axis=1)).mean() > share
+    assert (bounded.bounds.upper + bounded.drift.of_centroid[labels] >= own).all()
+    others[np.arange(len(X)), labels] = np.inf
     slack = bounded.drift.rounding[1]
     assert slack <= 1e-6 * (bounded.group_drift[-1] + bounded.drift.of_centroid.max())
     assert (bounded.bounds.lower - bounded.group_drift[-1] - slack <= others.min(axis=1) * (1 + 1e-6)).all()
@@ -36,15 +42,7 @@ def test_labels_are_exact_and_bounds_hold_while_centroids_move(monkeypatch, dtyp
     X = (rng.standard_normal((300, d)) + 3).astype(dtype)
     bounded = BoundedAssignment(DensePoints(X), X[:k].copy())
     for step in range(12):
-        labels = bounded.assign()
-        true = distances(X, bounded.centroids)
-        own = true[np.arange(len(X)), labels]
-        assert own == pytest.approx(true.min(axis=1), rel=1e-5)
-        assert (labels == true.argmin(axis=1)).mean() > 0.999
-        others = true.copy()
-        others[np.arange(len(X)), labels] = np.inf
-        assert (bounded.bounds.upper + bounded.drift.of_centroid[labels] >= own).all()
-        assert_lower_bounds_hold(bounded, others)
+        assert_bounds_hold(bounded, X, bounded.assign(), 0.999)
         scale = 0.5 ** (step / 2)
         bounded.move((bounded.centroids + scale * rng.standard_normal((k, d))).astype(dtype))
 
@@ -60,14 +58,8 @@ def test_the_same_for_sparse_points_of_which_all_or_few_centroids_move(monkeypat
     for step in range(16):
         before = bounded.labels.copy()
         labels = bounded.assign()
-        true = distances(X, bounded.centroids)
-        own = true[np.arange(len(X)), labels]
-        assert own == pytest.approx(true.min(axis=1), rel=1e-5, abs=1e-3)
-        assert (labels == true.argmin(axis=1)).mean() > 0.99
+        assert_bounds_hold(bounded, X, labels, 0.99, nearly=1e-3)
         assert (labels != before).any()
-        true[np.arange(len(X)), labels] = np.inf
-        assert (bounded.bounds.upper + bounded.drift.of_centroid[labels] >= own).all()
-        assert_lower_bounds_hold(bounded, true)
         moved = rng.random(k) < (1.0, 0.1, 0.4)[step % 3]
         moved[step % k] = True
         elsewhere = X[rng.permutation(300)[:k]] * (0.5 + rng.random((k, 1)))

@@ -17,19 +17,25 @@ from graphclust.errors import ConvergenceWarning, GraphValidationError, Interrup
 from graphclust.points.kernel_k_means.point_kernels import PointKernel
 
 
-@for_each("rate", ["sqrt", "count"])
-@for_each("seed", SEEDS)
-def test_minibatch_equals_its_twin(seed, rate):
+def assert_equals_its_twin(run, seed, rate, **options):
+    """In the coefficients of 4 centers after 25 batches and their lengths; returns it, the kernel and both of these."""
     rng = np.random.default_rng(seed)
     K = random_kernel(50, rng)
     batches = [rng.integers(50, size=12) for _ in range(25)]
     seeds = rng.choice(50, 4, replace=False)
-    result = minibatch_kernel_kmeans(K, 4, kernel="precomputed", init=seeds, rate=rate, batches=batches)
-    C, _ = twin_minibatch(K, seeds, batches, rate)
-    assert result.n_iter == 25
-    np.testing.assert_allclose(coefficients_on_all(result, 50), C, atol=1e-12)
+    result = run(K, 4, kernel="precomputed", init=seeds, rate=rate, batches=batches, **options)
+    C, _ = twin_minibatch(K, seeds, batches, rate, *options.values())
     norms = np.einsum("jx,xy,jy->j", C, K, C)
+    np.testing.assert_allclose(coefficients_on_all(result, 50), C, atol=1e-12)
     np.testing.assert_allclose(result.centers.sq_norms, norms, rtol=1e-9)
+    return result, K, C, norms
+
+
+@for_each("rate", ["sqrt", "count"])
+@for_each("seed", SEEDS)
+def test_minibatch_equals_its_twin(seed, rate):
+    result, K, C, norms = assert_equals_its_twin(minibatch_kernel_kmeans, seed, rate)
+    assert result.n_iter == 25
     to_centers = np.diag(K)[:, None] + norms - 2 * K @ C.T
     assert np.array_equal(result.labels, to_centers.argmin(axis=1))
     assert result.cost == pytest.approx(to_centers.min(axis=1).sum())
@@ -40,16 +46,7 @@ def test_minibatch_equals_its_twin(seed, rate):
 @for_each("rate", ["sqrt", "count"])
 @for_each("tau", [1, 5, 20])
 def test_truncated_equals_its_twin(tau, rate, renormalize):
-    rng = np.random.default_rng(5150 + tau)
-    K = random_kernel(50, rng)
-    batches = [rng.integers(50, size=12) for _ in range(25)]
-    seeds = rng.choice(50, 4, replace=False)
-    result = truncated_kernel_kmeans(
-        K, 4, kernel="precomputed", init=seeds, rate=rate, tau=tau, renormalize=renormalize, batches=batches
-    )
-    C, _ = twin_minibatch(K, seeds, batches, rate, tau, renormalize)
-    np.testing.assert_allclose(coefficients_on_all(result, 50), C, atol=1e-12)
-    np.testing.assert_allclose(result.centers.sq_norms, np.einsum("jx,xy,jy->j", C, K, C), rtol=1e-9)
+    assert_equals_its_twin(truncated_kernel_kmeans, 5150 + tau, rate, tau=tau, renormalize=renormalize)
 
 
 @pytest.mark.parametrize("seed", SEEDS)
