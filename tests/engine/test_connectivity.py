@@ -57,6 +57,18 @@ def test_parts_of_random_clusters_join_neighbors_and_the_sums_follow(name, seed)
         assert known == pytest.approx(read, abs=1e-9)
 
 
+def test_parts_that_no_edge_links_to_a_neighbor_stay_and_the_sums_follow():
+    """Cluster 0 holds the end of a path, which joins cluster 1, and a component of its own with a loop."""
+    graph = nx.disjoint_union(nx.path_graph(6), nx.path_graph(2))
+    graph.add_edge(7, 7, weight=3.0)
+    run = run_on(weigh(graphclust.as_graph(graph), "modularity"))
+    start = with_sums(run.finest, np.array([0, 0, 0, 1, 1, 0, 0, 0], np.int32), 2, run)
+    found = connectivity.connect_once(run.finest, start, goal_of(run, "modularity", 2), run)
+    assert found.labels[5] == 1 and found.labels[6] == found.labels[7] == 0
+    for known, read in zip(found.sums, with_sums(run.finest, found.labels, 2, run).sums, strict=True):
+        assert known == pytest.approx(read, abs=1e-12)
+
+
 @for_each("name", OBJECTIVES)
 @for_each("aside", [False, True])
 def test_blocks_and_memory_connect_the_same_clusters(name, aside):

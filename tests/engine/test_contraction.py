@@ -52,6 +52,13 @@ def test_quotient_graph_keeps_cuts_and_volumes(name):
         assert normalized_cut(quotient, coarse) == pytest.approx(normalized_cut(graph, coarse[labels]), rel=1e-9)
 
 
+def test_volumes_of_a_quotient_graph_are_kept_where_its_links_are_estimated(monkeypatch):
+    monkeypatch.setattr("graphclust.results.quotient.is_estimate", lambda *_: True)
+    graph = as_graph(nx.ring_of_cliques(4, 6))
+    quotient = quotient_graph(graph, np.arange(24) // 6)
+    assert quotient.degrees.tolist() == [32.0] * 4 and quotient.loops.tolist() == [30.0] * 4
+
+
 @pytest.mark.parametrize("method", ["multilevel", "two-step", "paper"])
 def test_a_quotient_graph_is_clustered_like_any_other(method):
     rng = np.random.default_rng(518)

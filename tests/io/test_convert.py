@@ -66,6 +66,7 @@ FILES = {
     "symmetric.mtx": (matrix(120, 800, 10, "symmetric"), {}),
     "bipartite.mtx": (matrix(60, 400, 11, "general"), {"bipartite": True}),
     "ring.graph": ("3 3\n2 3\n1 3\n1 2\n", {}),
+    "from-0.txt": ("3 4\n0 1\n1 2\n2 3\n0 3\n", {}),  # no count of the nodes, which are four
     "may-be-metis.txt": ("3 3\n2 3\n1 3\n1 2\n", {}),
 }
 

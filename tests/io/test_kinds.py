@@ -202,6 +202,8 @@ def test_slices_have_a_node_for_each_node_and_slice_that_has_it():
         (np.array([[0, -1], [-1, 0]]), {}, 'negative weight.*; pass kind="signed" if they repel'),
         (np.array([[0, 1], [2, 0]]), {"kind": "signed"}, "expected a signed graph without directions"),
         (np.ones((0, 3)), {"kind": "bipartite"}, "expected at least 1 node"),
+        ("a_store", {"kind": "directed"}, 'a_store is undirected, .*, or kind="undirected"'),
+        ("suitesparse:SNAP/com-Friendster", {"kind": "directed"}, 'Friendster is undirected, .*, or kind="undirected"'),
         (digraph(ARCS), {"self_loops": "twice"}, "is for an undirected graph, and G is directed"),
         (
             [np.ones((3, 3))] * 2,
@@ -210,7 +212,9 @@ def test_slices_have_a_node_for_each_node_and_slice_that_has_it():
         ),
     ],
 )
-def test_what_is_no_graph_of_its_kind_is_refused_with_a_remedy(G, options, words):
+def test_what_is_no_graph_of_its_kind_is_refused_with_a_remedy(G, options, words, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    gc.save_store("a_store", nx.path_graph(3), overwrite=True)
     with pytest.raises(gc.GraphClustError, match=f"(?s){words}"):
         gc.modularity(G, [0, 0, 0], **options)
 

@@ -67,6 +67,10 @@ def test_labels_that_cannot_be_written_or_read(tmp_path):
     np.savez(tmp_path / "p.npz", nodes=np.array([print], dtype=object), labels=np.array([0]))
     with pytest.raises(GraphFormatError, match="pickled objects are never loaded"):
         read_labels(tmp_path / "p.npz")
+    for labels, dtype in ([0.5], "float64"), ([2**63], "uint64"):
+        np.savez(tmp_path / "p.npz", nodes=np.array(["a"]), labels=np.array(labels, dtype))
+        with pytest.raises(GraphFormatError, match=f"labels are of dtype {dtype}"):
+            read_labels(tmp_path / "p.npz")
     (tmp_path / "x.tsv").write_text("node\tlabel\na\t1\nb 2\n")
     with pytest.raises(GraphFormatError, match="line 3"):
         read_labels(tmp_path / "x.tsv")

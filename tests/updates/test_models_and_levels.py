@@ -30,3 +30,12 @@ def test_far_clusters_are_split_where_they_were_though_others_have_more_levels_n
     for old, levels in ((found.levels[0], later.levels[:1]), (found.levels[1], later.levels[1:])):
         for labels in levels:
             assert len({*zip(old[:32], labels[:32], strict=True)}) == len({*old[:32]}) == len({*labels[:32]})
+
+
+def test_a_component_that_an_edge_links_to_another_cluster_leaves_its_own():
+    """Two of three components are one cluster as k is 2; once its nodes can be in a connected one they are."""
+    graph = nx.to_scipy_sparse_array(nx.disjoint_union_all(map(nx.complete_graph, (8, 6, 3))))
+    found = coreset_sc(graph, 2, components="all", rng=1)
+    apart = {place: int(found.labels[place]) for place in (0, 8, 16)}  # a node of each component
+    linked = next(place for place in (0, 8) if apart[place] != apart[16])
+    assert (found.update(added=[(linked, 16, 0.01)], rng=1).labels[14:] == apart[linked]).all()
