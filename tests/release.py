@@ -5,7 +5,8 @@
 
 Needs `build`, `twine` and `check-wheel-contents`. The files are in FOLDER/dist then. Each is installed into an
 environment of its own, FOLDER/wheel or FOLDER/source, where the demo runs and every public function is called once
-(`public_calls.py`); with loops nothing may be compiled meanwhile. Ends with the exit code of the first failure.
+(`public_calls.py`); with loops nothing may be compiled meanwhile. The source archive is unpacked too, and its tests are
+found there. Ends with the exit code of the first failure.
 """
 
 import argparse
@@ -14,6 +15,7 @@ import pathlib
 import shutil
 import subprocess
 import sys
+import tarfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 OURS = ("GRAPHCLUST_", "NUMBA_", "PYTHONPATH")  # settings of whoever builds, which nobody else has
@@ -38,10 +40,15 @@ def build(dist: pathlib.Path, loops: bool) -> None:
     run(sys.executable, "-m", "check_wheel_contents", *dist.glob("*.whl"))
 
 
+def scripts_of(environment: pathlib.Path) -> pathlib.Path:
+    """The folder of its commands."""
+    return environment / ("Scripts" if sys.platform == "win32" else "bin")
+
+
 def try_out(file: pathlib.Path, environment: pathlib.Path, more: dict[str, str]) -> None:
     """Install a file, and use it without this folder and with another home."""
     run(sys.executable, "-m", "venv", environment)
-    scripts = environment / ("Scripts" if sys.platform == "win32" else "bin")
+    scripts = scripts_of(environment)
     run(scripts / "python", "-m", "pip", "install", "--quiet", file)
     empty, home = environment / "empty", environment.parent / "home"  # which is empty for the first of the files
     empty.mkdir()
@@ -50,6 +57,15 @@ def try_out(file: pathlib.Path, environment: pathlib.Path, more: dict[str, str])
     settings = {"HOME": str(home), "USERPROFILE": str(home)}
     run(scripts / "graphclust", "demo", more=settings, folder=empty)
     run(scripts / "python", "public_calls.py", more=settings | more, folder=empty)
+
+
+def collect(archive: pathlib.Path, environment: pathlib.Path) -> None:
+    """Find the fast tests of an unpacked source archive: all that they import is in it, or in the extra "test"."""
+    with tarfile.open(archive) as packed:
+        packed.extractall(environment, filter="data")
+    unpacked, python = environment / archive.name.removesuffix(".tar.gz"), scripts_of(environment) / "python"
+    run(python, "-m", "pip", "install", "--quiet", f"{unpacked}[test]")
+    run(python, "-m", "pytest", "-qq", "--collect-only", "-n", "0", folder=unpacked)
 
 
 def main() -> None:
@@ -64,6 +80,7 @@ def main() -> None:
     try_out(wheel, folder / "wheel", FROM_THE_FIRST_CALL if arguments.loops else {})
     for archive in (folder / "dist").glob("*.tar.gz"):
         try_out(archive, folder / "source", {})
+        collect(archive, folder / "source")
 
 
 if __name__ == "__main__":
