@@ -136,6 +136,8 @@ def test_only_rows_of_seeds_are_read():
     again = d2_seeding(NormalizedCutKernel.of(poisoned), 8, rng=19)
     assert (again.nodes == seeds.nodes).all()
     assert (again.sq_distances == seeds.sq_distances).all()
+    naive = d2_seeding(NormalizedCutKernel.of(graph), 8, method="naive", rng=19)
+    assert naive.entries_read == np.diff(graph.indptr)[naive.nodes].sum()
 
 
 def test_coinciding_nodes_end_the_drawing_with_a_warning():

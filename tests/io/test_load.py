@@ -414,6 +414,10 @@ def test_the_nearest_float_of_any_text():
         with np.errstate(over="ignore"):
             end, *_ = parse_float.read_number(np.frombuffer(f"{word} ".encode(), np.uint8), 0, False)
         assert end == parse_float.NO_NUMBER
+    for word in ("12:", "1.5:", "1e2:", "12/"):  # the neighbors of 9 and of 0
+        with np.errstate(over="ignore"):
+            end, *_ = parse_float.read_number(np.frombuffer(f"{word} ".encode(), np.uint8), 0, False)
+        assert end == len(word) - 1
 
 
 def test_real_values_of_any_length_agree_with_scipy(tmp_path):

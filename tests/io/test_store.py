@@ -6,6 +6,8 @@ import json
 import os
 import pathlib
 import pickle
+import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -56,6 +58,16 @@ def test_a_store_holds_the_graph_bit_for_bit(store):
     assert same_csr(loaded, graph) and info.format == "store" and info.counts.loops == 1
     ignored = load_graph(store, weights="ignore")
     assert ignored.weights is None and ignored.degrees[3] == np.diff(graph.indptr)[3]
+
+
+@pytest.mark.filterwarnings("ignore::graphclust.errors.GraphWarning")  # of a node without edges
+@pytest.mark.skipif(sys.platform == "win32", reason="a mapped file cannot be removed there")
+def test_a_store_that_is_removed_while_it_is_open_can_be_worked_on(store):
+    graph, stored = looped_graph(), open_store(store)
+    shutil.rmtree(store)
+    assert (graphclust.communities(stored, rng=0).labels == graphclust.communities(graph, rng=0).labels).all()
+    with pytest.raises(FileNotFoundError, match=re.escape(store)):
+        open_store(store)
 
 
 def test_a_store_keeps_what_a_metis_file_says_that_nodes_weigh(tmp_path):

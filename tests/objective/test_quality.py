@@ -37,6 +37,14 @@ def random_labels(n: int, k: int, seed: int, *, unlabeled: float = 0.0) -> np.nd
     return labels
 
 
+def test_measures_of_graphs_side_by_side_add_up():
+    one, other = nx.les_miserables_graph(), nx.karate_club_graph()
+    labels = [random_labels(len(graph), 4, seed) for seed, graph in enumerate((one, other))]
+    both, joined = nx.disjoint_union(one, other), np.concatenate([labels[0], labels[1] + 4])
+    for measure in (normalized_cut, lambda G, at: cluster_volumes(G, at).sum()):
+        assert measure(both, joined) == pytest.approx(measure(one, labels[0]) + measure(other, labels[1]), rel=1e-12)
+
+
 def test_two_triangles_joined_by_one_edge():
     labels = [0, 0, 0, 1, 1, 1]
     assert cluster_volumes(TRIANGLES, labels) == pytest.approx([7, 7])

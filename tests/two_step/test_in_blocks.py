@@ -63,6 +63,16 @@ def test_planted_clusters_are_found(planted, objective):
     assert found == parallel(planted.graph, 8, objective=objective, rng=5)
 
 
+def test_blocks_without_rows_and_of_one_row_change_no_label(planted):
+    graph, n = planted.graph, planted.graph.n_nodes
+    labels, cut = random_labels(n, 8, 3).astype(np.int32), ratio_objective(weigh(graph, "normalized_cut").totals)
+    one, many = (
+        moved_in_blocks(InProcess(GraphSource(graph), np.array(boundaries)), labels, 8, cut, "normalized_cut")
+        for boundaries in ([0, n], [0, 0, 1, 1, 2, n // 2, n // 2, n - 1, n, n])
+    )
+    assert (one == many).all() and (one != labels).any()
+
+
 def test_isolated_nodes_stay_out(planted):
     matrix = planted.graph.to_scipy().tolil()
     matrix.resize((2010, 2010))
