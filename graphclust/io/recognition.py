@@ -103,6 +103,8 @@ def _looks_like_metis(head: bytes, path: str) -> bool:
     if counts_edges(head) and n_nodes != n_edges:
         return False
     fmt = lines[0][2].zfill(3) if len(lines[0]) > 2 else b"000"
+    if len(lines) - 1 > n_nodes or fmt.strip(b"01"):  # a list of edges below a line of counts
+        return False
     n_leading = fmt.startswith(b"1") + (fmt[1:2] == b"1") * int(lines[0][3] if len(lines[0]) > 3 else 1)
     step = 2 if fmt.endswith(b"1") else 1
     neighbors = [int(word) for line in lines[1:] for word in line[n_leading::step]]

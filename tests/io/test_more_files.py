@@ -165,6 +165,11 @@ def test_links_name_nodes_by_the_key_under_which_all_ends_are_found(load, key):
     assert graph.nodes == ["ann", "bob", "cid"] and graph.degrees.tolist() == [1, 2, 1]
 
 
+def test_a_key_of_all_nodes_counts_where_some_have_an_attribute_id(load):
+    nodes = [{"key": "ann", "attributes": {"id": "z"}}, {"key": "bob"}, {"key": "cid"}]
+    assert load("a.json", json.dumps({"nodes": nodes, "edges": PATH}))[0].nodes == ["ann", "bob", "cid"]
+
+
 def test_relatives_of_node_link(load):
     nodes = [{"name": "ann", "id": 7}, {"name": "bob", "id": 8}, {"name": "cid", "id": 9}]
     cases = [

@@ -7,6 +7,7 @@ import time
 import networkx as nx
 import numpy as np
 import pytest
+from cases import for_each
 from graph_files import BANNER, load
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -247,6 +248,16 @@ def test_a_first_line_that_may_count_is_neither_an_edge_nor_left_out_unasked(tmp
     n_edges = load(tmp_path, rows)[1].n_edges
     assert load(tmp_path, f"{first}\n{rows}", header=True)[1].n_edges == n_edges
     assert load(tmp_path, f"{first}\n{rows}", header=False)[1].n_edges == n_edges + 1
+
+
+@for_each("first", ["5", "5 6 1", "5 5 6", "5 6 0 0"])
+def test_a_first_line_of_another_length_is_named_as_what_may_count(tmp_path, first):
+    """Not taken for METIS, whose errors speak of neighbors and fmt; `header=True` leaves it out, as it says."""
+    rows = "1 2\n2 3\n3 4\n4 5\n5 1\n1 3\n"
+    with pytest.raises(GraphFormatError, match="a first line that counts: header=True"):
+        load(tmp_path, f"{first}\n{rows}")
+    assert load(tmp_path, f"{first}\n{rows}", header=True)[1].n_edges == 6
+    assert load(tmp_path, "5 6\n" + rows.replace("\n", " 2\n"), header=True)[1].n_edges == 6
 
 
 # -- weights

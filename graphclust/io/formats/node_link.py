@@ -83,17 +83,18 @@ def _names_of(nodes: list[dict[str, Any]], ends: list[tuple[Any, Any]], path: st
     """What links call each node. GraphFormatError where they name one that no key of all nodes has."""
     if not nodes:
         return []
-    with_id = sum("id" in node for node in nodes)
-    if with_id not in (0, len(nodes)):
-        raise GraphFormatError(f"{len(nodes) - with_id} of its nodes have no 'id', expected all or none", path)
     wanted = {_id(end, "a link", path) for pair in ends for end in pair}
     shared = {name for name in nodes[0] if all(_is_name(node.get(name)) for node in nodes)}
-    keys = [name for name in dict.fromkeys(("id", "key", "name", *nodes[0])) if name in shared]
+    without_id = sum("id" not in node for node in nodes)
+    others = () if 0 < without_id < len(nodes) else nodes[0]  # an attribute "id" of graphology, not what links name
+    keys = [name for name in dict.fromkeys(("id", "key", "name", *others)) if name in shared]
     for name in keys:
         values = [node[name] for node in nodes]
         texts = [_id(value, "a node", path) for value in values]
         if wanted <= {*texts} and (name == "id" or len({*texts}) == len(texts)):
             return values
+    if 0 < without_id < len(nodes):
+        raise GraphFormatError(f"{without_id} of its nodes have no 'id', expected all or none", path)
     places = {str(place) for place in range(len(nodes))}
     if wanted <= places and not any(isinstance(end, str) for pair in ends for end in pair):
         return list(range(len(nodes)))

@@ -56,7 +56,7 @@ class EdgeLines:
     def __init__(self, source: Source, weights: str | None, reading: Reading):
         self.source = source
         self.head = source.head()
-        if counts_edges(self.head):
+        if counts_edges(self.head) and reading.columns.header is not True:  # which leaves that line out
             reading = replace(reading, counted=True)
         self.reading = reading
         self.n_lines = 0

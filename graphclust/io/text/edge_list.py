@@ -166,7 +166,7 @@ class NumberReader:
         if code in (number_lines.TOO_FEW, number_lines.TOO_MANY):
             raise GraphFormatError(
                 f"{text!r} has {'fewer' if code == number_lines.TOO_FEW else 'more'} columns than the first edge, {n}; "
-                "expected the same number in every line (a METIS graph: format='metis')",
+                "expected the same number in every line (a first line that counts: header=True; METIS: format='metis')",
                 path,
                 line,
             )

@@ -180,7 +180,7 @@ def layout_of(
         raise GraphFormatError(
             f"the first edge is {quote(data_lines(head)[0])!r}, {len(fields)} columns; expected 2, or 3 with a weight, "
             "or a header line that names source, target and weight, or the places of the columns, as in source=0, "
-            "target=1; a METIS graph: format='metis'",
+            "target=1 (a first line that counts: header=True; METIS: format='metis')",
             path,
             first.line,
         )
