@@ -15,11 +15,11 @@ from graphclust.checks import as_names, as_number, as_weights
 from graphclust.compiled.graphs.balance import balance_into
 from graphclust.compiled.graphs.levels import Level, Partition, Task
 from graphclust.compiled.graphs.objective import ClusterSums
-from graphclust.engine.contraction import contract
+from graphclust.engine.contraction import Contraction, contract
 from graphclust.engine.join_small_clusters import Sizes, join_small
-from graphclust.engine.levels import Run, Shares, at_nodes, partition_in, read_only_level, room_for, with_sums
+from graphclust.engine.levels import Run, Shares, at_nodes, partition_in, read_only_level, room_for, value, with_sums
 from graphclust.engine.local_moving import refine
-from graphclust.engine.overlay import number_used
+from graphclust.engine.overlay import find_connected_parts, number_used
 from graphclust.errors import GraphValidationError, GraphWarning, ParameterError, amount, warn_caller
 from graphclust.graph.container import Graph
 
@@ -27,6 +27,7 @@ NodeWeight = npt.ArrayLike | Mapping[Any, float] | str | None
 NO_ROOM = "the nodes fit into no clusters that were tried"
 ROUND_OFF = 1e-9  # of a bound: a product that differs from a whole number by less is that number
 TRIES = 16  # numbers of clusters that nodes are packed into by size alone
+NEARLY = 0.5  # of the lower bound: a cluster that holds so much may take nodes, one that holds less is united
 SHOWN = 5  # unions in a remark, and clusters of each
 
 
@@ -276,15 +277,16 @@ def refuse_small_components(graph: Graph, size: np.ndarray, min_size: Any) -> No
 def meet_minimum(level: Level, found: Partition, task: Task, run: Run) -> Partition:
     """The partition with no cluster below the lower bound of the task, unless it is a component.
 
-    Small clusters are united with the neighbor that they share most weight with. Where no neighbor has room, nodes of
-    components that hold enough are given and taken until the bounds are met; ParameterError if that fails.
+    Small clusters are united with the neighbor that they share most weight with. Those that lack little take nodes
+    instead, if that loses less. Where no neighbor has room, nodes of components that hold enough are given and taken
+    until the bounds are met; ParameterError if that fails.
     """
     if np.bincount(found.labels, level.terms.size).min() >= task.least:
         return found
     step = contract(level, found, run)
-    sizes = Sizes(step.coarse.terms.size, task.least, task.most)
-    united = join_small(step.coarse.rows, np.arange(len(found.sums.size), dtype=np.int32), sizes)
-    found = step.project(with_sums(step.coarse, united, int(united.max()) + 1, run))
+    filled, found = _fill_up(step, task, run), _unite_small(step, task, run)
+    if filled is not None and value(filled, task) > value(found, task):
+        return filled
     labels = found.labels
     of_node = np.zeros(len(labels), np.int32) if run.graph is None else run.graph.components
     holds_enough = (np.bincount(of_node, level.terms.size) >= task.least)[of_node]
@@ -300,6 +302,31 @@ def meet_minimum(level: Level, found: Partition, task: Task, run: Run) -> Partit
     labels = labels.copy()
     labels[nodes] = made.labels + len(is_short)
     return with_sums(level, *number_used(labels), run)
+
+
+def _unite_small(step: Contraction, task: Task, run: Run) -> Partition:
+    """The partition of the fine level after each small cluster, a node of the coarse one, joined another."""
+    rows, terms = step.coarse
+    own = np.arange(len(terms.mass), dtype=np.int32)
+    united = join_small(rows, own, Sizes(terms.size, task.least, task.most))
+    return step.project(with_sums(step.coarse, united, int(united.max()) + 1, run))
+
+
+def _fill_up(step: Contraction, task: Task, run: Run) -> Partition | None:
+    """The partition after clusters that lack little took nodes of others, and was refined; all clusters connected.
+
+    None where there are none, or where they cannot. Clusters that lack much are united first.
+    """
+    level, joined = step.fine, _unite_small(step, task._replace(least=NEARLY * task.least), run)
+    load = np.bincount(joined.labels, level.terms.size)
+    if not NEARLY * task.least <= load.min() < task.least:
+        return None
+    k = len(load)
+    choice, room = task._replace(k=k), room_for(level, k)
+    if not balance_into(level, joined, choice, np.zeros(k), room)[1]:
+        return None
+    filled = refine(level, partition_in(room, k), choice, run)
+    return filled if find_connected_parts(level, filled, run)[1] == k else None
 
 
 def _make_room(level: Level, found: Partition, task: Task, run: Run) -> Partition:
@@ -345,7 +372,9 @@ def remarks_on_small(before: np.ndarray, after: np.ndarray, size: np.ndarray, mi
     pairs, place = np.unique(after[~aside] * n_before + before[~aside], return_inverse=True)
     into, load = pairs // n_before, np.bincount(place, size[~aside])
     united = np.flatnonzero(np.bincount(into) > 1)
-    if len(united) and len(into) == len(np.unique(before[~aside])):  # else nodes were given and taken
+    if len(into) > len(np.unique(before[~aside])):
+        said.append(f"clusters of less than min_size={min_size} were united with others, or took nodes of others")
+    elif len(united):
         sums = [np.sort(load[into == c])[::-1] for c in united[:SHOWN].tolist()]
         parts = [" + ".join(f"{one:.6g}" for one in of[:SHOWN]) + " + ..." * (len(of) > SHOWN) for of in sums]
         listed = ", ".join(f"cluster {c}: {text}" for c, text in zip(united.tolist(), parts, strict=False))

@@ -30,14 +30,12 @@ import numpy as np
 
 from graphclust.compiled.graphs.agglomeration import labels_of_unions
 from graphclust.compiled.graphs.levels import Level, Partition, Task
-from graphclust.compiled.runtime.blocks import map_blocks, row_blocks
-from graphclust.engine.bisection import new_parts
 from graphclust.engine.connectivity import connect
-from graphclust.engine.contraction import Contraction, coarsest, contract, contractions
+from graphclust.engine.contraction import Contraction, coarsest, contractions
+from graphclust.engine.family_tree import FAMILY, VALUE_RTOL, evolve, offer, recombine, side_by_side
 from graphclust.engine.levels import (
     Run,
     heaviness,
-    is_small,
     n_entries,
     penalty_of_level,
     value,
@@ -45,7 +43,6 @@ from graphclust.engine.levels import (
 )
 from graphclust.engine.likelihood import is_likelier, resolution_of_clusters
 from graphclust.engine.local_moving import find_regions, refine
-from graphclust.engine.overlay import overlay
 from graphclust.engine.resolution import (
     REGIONS_PER_CLUSTER,
     Dendrogram,
@@ -55,7 +52,7 @@ from graphclust.engine.resolution import (
     plan_for_k,
     schedule_for_any_number,
 )
-from graphclust.engine.settling import best_of, climb, is_bounded, is_cut, settle, uncoarsen, worth
+from graphclust.engine.settling import climb, is_bounded, uncoarsen, worth
 from graphclust.engine.v_cycle import (
     BUDGET,
     FIRST,
@@ -71,15 +68,10 @@ FINEST = 16.0  # times the task's resolution: if k is free, large graphs are con
 MIN_REGIONS = 12  # per cluster, in the graph whose dendrogram tells at which resolution k is natural
 COARSER = 4.0  # factor by which the resolution of regions rises at least if it makes too few
 UNCLEAR = 0.1  # of the mass: if more leaves the regions' clusters on some level, regions mix clusters
-WORTH_A_THREAD = 1 << 13  # entries; a V-cycle over fewer ends before another thread has woken
-FAMILY = 4  # parents of one child; also the most families made side by side, whatever the number of threads
 SPARE_ENTRIES = 1 << 15  # that new partitions of a small graph read at any effort: three milliseconds, with
 ENTRIES_PER_CALL = 1024  # that a loop reads in the time in which Python calls it
 WORTH_A_CYCLE = 2e-5  # relative gain of a V-cycle inside the clusters that is worth another
-CYCLES_OF_A_CHILD = 3  # V-cycles inside its clusters, at most, while they gain
-VALUE_RTOL = 1e-12  # relative difference of two values that may be round-off
 MANY = 32 * SPARE_ENTRIES  # that new partitions of a small graph read at high effort
-PATIENCE = 1024  # new partitions without a gain, after which the search ends
 
 
 class Cycles(NamedTuple):
@@ -214,12 +206,6 @@ def search(
     return best, share
 
 
-def offer(level: Level, found: Partition, task: Task, run: Run) -> None:
-    """Offer a partition, if it is within the bounds, to whom interrupts the work."""
-    if worth(level, found, task, run)[0]:
-        run.progress.offer(found.labels.copy)
-
-
 def is_as_good(one: Partition, other: Partition, task: Task) -> bool:
     """Whether two partitions have the same value, up to round-off."""
     return abs(value(one, task) - value(other, task)) <= VALUE_RTOL * abs(value(one, task))
@@ -349,118 +335,3 @@ def improve_while_worth(level: Level, found: Partition, schedule: Schedule, run:
         gained = value(found, schedule.task) - before
         n_done, in_vain = n_done + 1, 0 if gained > WORTH_A_CYCLE * abs(before) else in_vain + 1
     return found
-
-
-def recombine(level: Level, parents: Sequence[Partition], schedule: Schedule, run: Run) -> Partition:
-    """A child of several partitions, at least as good as the best of them; that one where time is up."""
-    task = schedule.task
-    best = best_of(level, parents, task, run)
-    if run.progress.out_of_time():
-        return best
-    shared = overlay(level, parents, run)
-    if len(shared.sums.size) <= max(task.k, 1):
-        return best
-    if is_cut(task):  # whose clusters are full: pieces of the overlay would be too large to move
-        return v_cycle(level, best, task, schedule.penalties[0], run, shared.labels)
-    step = contract(level, shared, run)
-    child = v_cycle(step.coarse, None, task, schedule.penalties[0], run)
-    kept = step.restrict(best)
-    if worth(step.coarse, child, task, run) < worth(step.coarse, kept, task, run):
-        child = v_cycle(step.coarse, kept, task, schedule.penalties[0], run)
-    child = climb(step.coarse, child, task, run)
-    child = climb(level, uncoarsen(step, child, task, run), task, run)
-    return best_of(level, [best, child], task, run) if is_bounded(task) else child
-
-
-def side_by_side(tries: Sequence[Callable[[Run], Partition]], level: Level, run: Run) -> list[Partition]:
-    """The partitions that some tries make of a level; on threads if a try runs on one core and is worth a thread."""
-    runs = run.spawn(len(tries))
-    if is_small(level) and n_entries(level) >= WORTH_A_THREAD:
-        return map_blocks(lambda i, *_: tries[i](runs[i]), row_blocks(len(tries), 1))
-    return [one(own) for one, own in zip(tries, runs, strict=True)]
-
-
-def evolve(level: Level, found: Partition, schedule: Schedule, n_first: float, run: Run) -> Partition:
-    """The best partition that descends from n_first new ones, or from as many as there is time for; or the one found.
-
-    Four new partitions have a child; four such children have one; and so on (a family tree). Partitions of one pool
-    soon become alike; separate lines stay different. After each round the best so far is also recombined with the
-    newest child. New partitions are made from regions. If all families of a round reach the value of the best so far,
-    the next are made from random clusters; if those do as well, the search ends. If k is given, one of several families
-    is always made from random clusters.
-    """
-    task, best, n_new, in_vain, by_regions = schedule.task, found, 0, 0, True
-    waiting: list[list[Partition]] = []  # of each generation, those without a child
-    most = int(min(n_first, PATIENCE))
-    n_families = min(FAMILY, max(most // FAMILY, 1)) if is_small(level) else 1
-    while n_new < n_first and in_vain < PATIENCE and not run.progress.out_of_time():
-        before = value(best, task)
-        run.progress.step(min(n_new, most), most)
-        kinds = [v_cycle_from_regions if by_regions else scatter] * n_families
-        if task.k and n_families > 1 and not is_cut(task):
-            kinds[-1] = scatter
-        new = [partial(kind, level, len(best.sums.size), schedule) for kind in kinds]
-        families = side_by_side([partial(descend, level, one, schedule) for one in new], level, run)
-        for one in families:
-            newest = join_line(level, one, waiting, schedule, run)
-        is_settled = all(abs(value(one, task) - before) <= VALUE_RTOL * abs(before) for one in families)
-        if not is_settled:
-            best = child(level, [best, newest], schedule, run)
-        n_new, in_vain = n_new + FAMILY * n_families, in_vain + FAMILY * n_families
-        in_vain = 0 if value(best, task) > before else in_vain
-        offer(level, best, task, run)
-        run.progress.step(min(n_new, most), most)
-        if is_settled and (not by_regions or task.most < np.inf):
-            break
-        by_regions = by_regions and not is_settled
-    return best
-
-
-def descend(level: Level, new: Callable[[Run], Partition], schedule: Schedule, run: Run) -> Partition:
-    """The child of some new partitions."""
-    parents = [new(run)]
-    while len(parents) < FAMILY and not run.progress.out_of_time():
-        parents.append(new(run))
-    return child(level, parents, schedule, run)
-
-
-def join_line(level: Level, one: Partition, waiting: list[list[Partition]], schedule: Schedule, run: Run) -> Partition:
-    """Add a partition to its line; returns the newest of the line: a child, if the partition completes a family."""
-    for generation in range(len(waiting) + 1):
-        if generation == len(waiting):
-            waiting.append([])
-        waiting[generation].append(one)
-        if len(waiting[generation]) < FAMILY or run.progress.out_of_time():
-            break
-        one, waiting[generation] = child(level, waiting[generation], schedule, run), []
-    return one
-
-
-def child(level: Level, parents: Sequence[Partition], schedule: Schedule, run: Run) -> Partition:
-    """A child of some partitions, at least as good as the best, after at most three V-cycles inside its clusters.
-
-    They end when one gains nothing; on graphs of clear clusters the first does.
-    """
-    found = recombine(level, parents, schedule, run)
-    for _ in range(CYCLES_OF_A_CHILD):
-        if run.progress.out_of_time():
-            break
-        before, found = found, v_cycle(level, found, schedule.task, run.rng.choice(schedule.penalties), run)
-        if value(found, schedule.task) - value(before, schedule.task) <= VALUE_RTOL * abs(value(found, schedule.task)):
-            break
-    return found
-
-
-def v_cycle_from_regions(level: Level, k: int, schedule: Schedule, run: Run) -> Partition:
-    """A new partition, by a V-cycle from regions of a random size, or by bisections for equal parts."""
-    if is_cut(schedule.task):
-        return new_parts(level, schedule.task, run)
-    return v_cycle(level, None, schedule.task, run.rng.choice(schedule.penalties), run)
-
-
-def scatter(level: Level, k: int, schedule: Schedule, run: Run) -> Partition:
-    """A new partition, refined from random clusters: as many as the task has, or k if their number is free."""
-    n = len(level.terms.mass)
-    k = schedule.task.k or max(k, min(2, n))
-    labels = run.rng.permutation(np.arange(n, dtype=np.int32) % np.int32(k))
-    return settle(level, with_sums(level, labels, k, run), schedule.task, run)

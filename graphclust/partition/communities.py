@@ -92,8 +92,9 @@ def communities(
         partition known. The best of what was tried is returned.
     components : "all" (default), or "largest": the nodes of the others are in no cluster, and have label -1.
     min_size, max_size : > 0, what a cluster may hold, in nodes, or in what they weigh. Clusters of less than `min_size`
-        are united with the neighbor that they share most weight with; where none has room, nodes go to or come from
-        others. Components of less, such as isolated nodes, stay as they are. Remarks say what was united.
+        are united with the neighbor that they share most weight with; those that hold half of it take nodes of others
+        instead, if a union would lose more; where no neighbor has room, nodes are given and taken. Components of less,
+        such as isolated nodes, stay as they are. Remarks say what was united.
     small : "unite" (default), or "apart": clusters of less than `min_size` are left out, and their nodes have label -1.
     node_weight : of each node, > 0, which the bounds then count: an array of shape (n_nodes,), a mapping or a pandas
         Series by the nodes' names, or the name of a node attribute of a networkx.Graph or igraph.Graph. By default each

@@ -26,7 +26,8 @@ from graphclust.compiled.graphs.objective import ClusterSums
 from graphclust.compiled.runtime.blocks import row_blocks
 from graphclust.coreset.outcome import Outcome
 from graphclust.engine import sequential_contraction
-from graphclust.engine.engine import ONE_V_CYCLE, VALUE_RTOL, improve, partition_into, plan_on
+from graphclust.engine.engine import ONE_V_CYCLE, improve, partition_into, plan_on
+from graphclust.engine.family_tree import VALUE_RTOL
 from graphclust.engine.levels import Run, value, with_sums
 from graphclust.engine.likelihood import log_likelihood, resolution_of_clusters
 from graphclust.engine.resolution import Schedule, remarks_on

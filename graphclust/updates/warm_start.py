@@ -20,7 +20,8 @@ from graphclust.compiled.graphs.levels import Level, Partition, Task, Terms
 from graphclust.compiled.graphs.objective import ClusterSums, Rows
 from graphclust.engine.connectivity import join_parts
 from graphclust.engine.contraction import Contraction, contract, links_of_nodes
-from graphclust.engine.engine import SPARE_ENTRIES, evolve, number_to_spare
+from graphclust.engine.engine import SPARE_ENTRIES, number_to_spare
+from graphclust.engine.family_tree import evolve
 from graphclust.engine.levels import Run, is_small, n_entries, read_only_level, with_sums
 from graphclust.engine.local_moving import refine
 from graphclust.engine.overlay import find_connected_parts, number_used

@@ -38,7 +38,7 @@ from graphclust import (
     normalized_cut,
     stochastic_block_model,
 )
-from graphclust.engine import engine, local_moving, overlay, resolution, settling, v_cycle
+from graphclust.engine import engine, family_tree, local_moving, overlay, resolution, settling, v_cycle
 from graphclust.engine.engine import EFFORTS
 from graphclust.engine.levels import value
 from graphclust.graph.from_csr import graph_from_csr
@@ -126,8 +126,9 @@ CHANGES = [
     Change("no start by excess", "multilevel", ((engine, "start_by_excess", another_v_cycle),)),
     *everywhere("multilevel", "ROUNDS", (1, 4), local_moving, local_moving, v_cycle),
     *numbers("multilevel", engine, {
-        "MIN_REGIONS": (6, 24), "COARSER": (2.0, 8.0), "CYCLES_OF_A_CHILD": (1, 9), "UNCLEAR": (0.0, 0.05, 0.2, 1.0),
+        "MIN_REGIONS": (6, 24), "COARSER": (2.0, 8.0), "UNCLEAR": (0.0, 0.05, 0.2, 1.0),
     }),
+    *numbers("multilevel", family_tree, {"CYCLES_OF_A_CHILD": (1, 9)}),
     *everywhere("multilevel", "BUDGET", (0, 10**7), v_cycle, v_cycle, engine),
     *numbers("multilevel", v_cycle, {"HEAVY": (1.0, 4.0, 1e9)}),
     *everywhere("multilevel", "LARGEST_SHARE", (0.9,), v_cycle, v_cycle, engine),
@@ -137,7 +138,7 @@ CHANGES = [
     Change("effort low", "multilevel", options=(("effort", "low"),)),
     Change("effort high", "multilevel", options=(("effort", "high"),)),
     Change("no V-cycles inside clusters", "multilevel", ((engine, "improve", as_it_is),)),
-    Change("no recombination", "multilevel", ((engine, "recombine", best_parent),)),
+    Change("no recombination", "multilevel", tuple((m, "recombine", best_parent) for m in (engine, family_tree))),
     Change("no V-cycle by a ratio", "multilevel", ((engine, "accept_likelier", as_it_is),)),
     Change("clusters need not be connected", "multilevel", ((engine, "connect", as_it_is),)),
     *numbers("two-step", coreset_parents, {

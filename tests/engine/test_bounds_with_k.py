@@ -154,6 +154,10 @@ def test_a_small_group_does_not_take_one_of_the_clusters():
 
 
 def test_bounds_cost_little_where_most_clusters_hold_them():
+    """Of the value at the resolution of the search, with every seed.
+
+    At resolution 1 one cluster of 186 nodes is worth most with the first seed, and clusters of 110 keep .9654.
+    """
     graph = graphclust.lfr_like(600, mean_degree=12, mixing=0.2, rng=3).graph
     kept = []
     for seed in range(3):
@@ -161,10 +165,10 @@ def test_bounds_cost_little_where_most_clusters_hold_them():
         most = int(np.sort(free.sizes)[-2])
         bounded = coreset_sc(graph, 12, components="largest", min_size=5, max_size=most, rng=seed)
         assert bounded.sizes.max() <= most
+        value = [graphclust.modularity(graph, one.labels, resolution=free.resolution) for one in (free, bounded)]
+        assert value[1] > 0.97 * value[0] and bounded.resolution == free.resolution
         kept.append(bounded.modularity / free.modularity)
     assert np.mean(kept) > 0.97
-    if kept[0] <= 0.97:
-        pytest.xfail(f"{kept[0]:.4f} of the modularity is kept with the first seed, expected above .97 as in the mean")
 
 
 def test_weights_are_as_copies_of_nodes_tied_together():

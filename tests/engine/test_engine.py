@@ -16,7 +16,7 @@ import graphclust
 from graphclust.compiled.graphs.levels import Partition
 from graphclust.compiled.graphs.objective import ClusterSums
 from graphclust.compiled.runtime.blocks import most_threads
-from graphclust.engine import engine, levels, local_moving
+from graphclust.engine import engine, family_tree, levels, local_moving
 from graphclust.engine.contraction import contract
 from graphclust.engine.levels import with_sums
 from graphclust.engine.overlay import overlay, split_disconnected
@@ -104,7 +104,7 @@ def test_more_new_partitions_never_lead_to_a_worse_one(seed):
         on, run = run_on(graph_of(WITHOUT_CLUSTERS), seed=seed)
         schedule = schedule_for_any_number(task_at(on, 1.0, "modularity"))
         found = engine.v_cycle(run.finest, None, schedule.task, schedule.penalties[0], run)
-        values.append(levels.value(engine.evolve(run.finest, found, schedule, n_new, run), schedule.task))
+        values.append(levels.value(family_tree.evolve(run.finest, found, schedule, n_new, run), schedule.task))
     assert values == sorted(values) and values[0] < values[1]
 
 
@@ -134,7 +134,7 @@ def test_a_small_graph_has_as_many_new_partitions_as_are_asked_for():
         run.progress.watch(on.graph)
         schedule = schedule_for_any_number(task_at(on, 1.0, "modularity"))
         found = engine.v_cycle(run.finest, None, schedule.task, schedule.penalties[0], run)
-        engine.evolve(run.finest, found, schedule, n_new, run)
+        family_tree.evolve(run.finest, found, schedule, n_new, run)
         read.append(sum(run.progress.entries_read.values()))
     assert 2 * read[0] < read[1]
 
@@ -205,9 +205,9 @@ def test_no_step_lets_the_value_fall(at_once, monkeypatch):
     steps = [
         lambda found: local_moving.refine(level, found, task, run),
         lambda found: engine.v_cycle(level, found, task, 4.0 * task.objective.penalty, run),
-        lambda found: engine.recombine(level, [found, random_partition(level, 5, run)], schedule, run),
+        lambda found: family_tree.recombine(level, [found, random_partition(level, 5, run)], schedule, run),
         lambda found: engine.v_cycle(level, found, task, task.objective.penalty, run),
-        lambda found: engine.evolve(level, found, schedule, 8, run),
+        lambda found: family_tree.evolve(level, found, schedule, 8, run),
     ]
     for step in steps:
         after = step(found)

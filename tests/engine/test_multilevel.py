@@ -12,7 +12,7 @@ from reference import objectives as reference
 from scipy import sparse
 from test_budgets import InterruptAt
 
-from graphclust.engine import engine, levels, v_cycle
+from graphclust.engine import engine, family_tree, levels, v_cycle
 from graphclust.engine.agglomeration import merge_clusters
 from graphclust.engine.levels import run_on, value, with_sums
 from graphclust.engine.refinement import move_nodes, refine_partition
@@ -94,9 +94,9 @@ def test_no_step_lets_the_value_fall_and_all_keep_k_clusters(name, objective, re
     other = engine.v_cycle(run.finest, None, schedule.task, schedule.penalties[0], run)
     steps = [
         lambda found: engine.v_cycle(run.finest, found, schedule.task, schedule.penalties[-1], run),
-        lambda found: engine.recombine(run.finest, [found, other], schedule, run),
+        lambda found: family_tree.recombine(run.finest, [found, other], schedule, run),
         lambda found: engine.improve(run.finest, found, schedule, run),
-        lambda found: engine.evolve(run.finest, found, schedule, 8, run),
+        lambda found: family_tree.evolve(run.finest, found, schedule, 8, run),
     ]
     for step in steps:
         after = step(found)
@@ -117,7 +117,7 @@ def test_a_child_has_what_is_good_in_each_parent():
         parents.append(engine.refine(run.finest, with_sums(run.finest, labels, 6, run), schedule.task, run))
     right = value(with_sums(run.finest, planted.astype(np.int32), 6, run), schedule.task)
     assert max(value(one, schedule.task) for one in parents) < right - 0.1
-    assert value(engine.recombine(run.finest, parents, schedule, run), schedule.task) >= right - 1e-9
+    assert value(family_tree.recombine(run.finest, parents, schedule, run), schedule.task) >= right - 1e-9
 
 
 def test_a_child_is_no_worse_than_the_best_parent():
@@ -129,7 +129,7 @@ def test_a_child_is_no_worse_than_the_best_parent():
     )
     for seed in range(10):
         labels = np.random.default_rng(seed).permutation(np.arange(len(best.labels)) % 9).astype(np.int32)
-        child = engine.recombine(run.finest, [best, with_sums(run.finest, labels, 9, run)], schedule, run)
+        child = family_tree.recombine(run.finest, [best, with_sums(run.finest, labels, 9, run)], schedule, run)
         assert value(child, schedule.task) >= value(best, schedule.task) - 1e-12
 
 
@@ -137,7 +137,7 @@ def test_a_child_is_no_worse_than_the_best_parent():
 def test_v_cycles_side_by_side_find_what_they_find_one_after_the_other(objective, monkeypatch):
     graph, found = planted_partition(12, 60, 9, 3, rng=2).graph, []
     for worth in (0, 10**9):
-        monkeypatch.setattr(engine, "WORTH_A_THREAD", worth)
+        monkeypatch.setattr(family_tree, "WORTH_A_THREAD", worth)
         found.append(multilevel_labels(graph, 12, objective=objective, rng=5))
     assert (found[0] == found[1]).all()
 
@@ -190,14 +190,14 @@ def test_isolated_nodes_are_refused(call):
 
 @LARGE
 def test_nodes_that_heavy_edges_tie_together_move_together():
-    """Moves of single nodes and of regions end some .001 above the planted blocks after moves, not .0015."""
+    """Moves of single nodes and of regions end some .001 above the planted blocks after moves, not .002."""
     planted = planted_partition(10, 200, 16, 4, rng=3)
     upper = sparse.triu(planted.graph.to_scipy(), 1)
     upper.data = np.random.default_rng(2).lognormal(0.0, 1.5, upper.nnz)
     graph = as_graph((upper + upper.T).tocsr())
     moved = modularity(graph, move_nodes(graph, planted.labels, resolution=1.0))
     found = [coreset_sc(graph, 10, resolution=1.0, rng=seed).modularity for seed in range(4)]
-    assert np.mean(found) > moved + 0.0015
+    assert np.mean(found) > moved + 0.002
 
 
 @LARGE
