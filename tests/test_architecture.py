@@ -18,6 +18,7 @@ COMPILED, FOUNDATIONS, ALGORITHMS, FACES = range(4)
 LAYER = {
     "compiled": COMPILED,
     "build_backend": FACES,
+    "cached": FOUNDATIONS,
     "checks": FOUNDATIONS,
     "datasets": FOUNDATIONS,
     "errors": FOUNDATIONS,
@@ -47,8 +48,8 @@ LAYER = {
     "__main__": FACES,
 }
 TOP_LEVEL = {
-    "pyproject.toml", "README.md", "CHANGELOG.md", "CONTRIBUTING.md", "CITATION.cff", "LICENSE", "Dockerfile",
-    "graphclust", "tests", "datasets", "notebooks", "docs",
+    "pyproject.toml", "README.md", "CHANGELOG.md", "CONTRIBUTING.md", "CITATION.cff", "LICENSE", "MANIFEST.in",
+    "Dockerfile", "graphclust", "tests", "datasets", "notebooks", "docs",
 }  # fmt: skip
 # What may be imported only where it is used, because it is slow to import or not always there.
 ON_USE = {

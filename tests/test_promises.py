@@ -2,7 +2,9 @@
 
 import logging
 import os
+import pathlib
 import random
+import re
 import signal
 import socket
 import subprocess
@@ -17,6 +19,7 @@ import numpy as np
 import pytest
 
 import graphclust
+from graphclust.cached import cached_property
 
 ANSWERS = """
 import pathlib
@@ -100,3 +103,30 @@ def test_the_same_content_makes_the_same_file_at_any_time(tmp_path, monkeypatch)
         graphclust.write_report(tmp_path / "page.html", found, overwrite=True)
         written.append({path.name: path.read_bytes() for path in tmp_path.iterdir()})
     assert written[0] == written[1] and len(written[0]) == 12
+
+
+def test_no_property_waits_for_another_thread():
+    """A process that is forked meanwhile does not have this thread, and would wait for ever."""
+    begun, ended = threading.Event(), threading.Event()
+
+    class Slow:
+        def __init__(self, waits):
+            self.waits = waits
+
+        @cached_property
+        def value(self):
+            begun.set()
+            return self.waits and ended.wait(30)
+
+    threads = [threading.Thread(target=lambda waits=waits: Slow(waits).value) for waits in (True, False)]
+    threads[0].start()
+    begun.wait(30)
+    threads[1].start()
+    threads[1].join(5)
+    has_waited = threads[1].is_alive()
+    ended.set()
+    for thread in threads:
+        thread.join(30)
+    assert not has_waited
+    sources = pathlib.Path(graphclust.__file__).parent.rglob("*.py")
+    assert [path.name for path in sources if re.search("functools import .*cached", path.read_text())] == ["cached.py"]

@@ -7,7 +7,6 @@ than 2^31 entries.
 import os
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from itertools import pairwise
 from typing import Any, Protocol
 
@@ -15,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
+from graphclust.cached import cached_property
 from graphclust.compiled.graphs import csr_checks, subgraphs
 from graphclust.compiled.graphs.objective import Rows, RowSums
 from graphclust.compiled.runtime.blocks import row_blocks, run_in_blocks

@@ -20,11 +20,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from graphclust.cached import cached_property
 from graphclust.checks import as_choice, as_number
 from graphclust.compiled.graphs.objective import ADDITIVE, CHANCE, RATIO, NodeTerms, Objective
 from graphclust.errors import ParameterError

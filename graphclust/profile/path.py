@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import nullcontext
 from dataclasses import replace
-from functools import cached_property
 from math import ceil
 from typing import Any, NamedTuple
 
@@ -13,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from graphclust import __version__
+from graphclust.cached import cached_property
 from graphclust.checks import as_whole_number
 from graphclust.compiled.graphs.levels import Partition, Task
 from graphclust.compiled.graphs.objective import ClusterSums

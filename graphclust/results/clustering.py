@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Any, Literal, cast, overload
 
 import numpy as np
 import numpy.typing as npt
 
 from graphclust import __version__
+from graphclust.cached import cached_property
 from graphclust.checks import Seed, import_extra
 from graphclust.compiled.graphs.objective import ClusterSums
 from graphclust.compiled.graphs.overlay import split_by_connection

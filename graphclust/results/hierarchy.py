@@ -5,13 +5,13 @@ from __future__ import annotations
 import os
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import numpy as np
 import numpy.typing as npt
 
 from graphclust import __version__
+from graphclust.cached import cached_property
 from graphclust.checks import K_OF_GRAPH, Seed, as_whole_number, import_extra
 from graphclust.engine.likelihood import nats_saved
 from graphclust.graph.container import Graph

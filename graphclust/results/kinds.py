@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
+from graphclust.cached import cached_property
 from graphclust.errors import ParameterError
 from graphclust.objective.cuts import modularity_of_sums
 

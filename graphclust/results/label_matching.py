@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
+from graphclust.cached import cached_property
 from graphclust.checks import as_choice
 from graphclust.engine.overlay import number_used
 from graphclust.errors import GraphValidationError

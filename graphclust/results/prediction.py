@@ -5,13 +5,13 @@ from __future__ import annotations
 import os
 from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
+from graphclust.cached import cached_property
 from graphclust.checks import Seed, as_array
 from graphclust.compiled.graphs.objective import ADDITIVE, RATIO, Objective
 from graphclust.engine.levels import level_of, stays_and_sums

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Iterator, Sequence
-from functools import cached_property, partial
+from functools import partial
 from typing import Any, cast
 
 import numpy as np
 from scipy import sparse
 
+from graphclust.cached import cached_property
 from graphclust.errors import GraphValidationError
 from graphclust.graph.container import Graph
 from graphclust.graph.from_csr import graph_from_csr

@@ -1,12 +1,12 @@
 """The data of k-means, dense or sparse: what the algorithms ask of points, each answered by a compiled loop."""
 
 from collections.abc import Callable
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 
+from graphclust.cached import cached_property
 from graphclust.checks import K_OF_POINTS, as_array, as_weights, as_whole_number
 from graphclust.compiled.points.bounded_assignment import Pairs, assign_bounded, assign_by_products
 from graphclust.compiled.points.centroid_update import add_rows, sum_chunks
