@@ -229,6 +229,15 @@ def test_parts_of_equal_size_without_time_are_of_one_try():
     assert read[0] < 0.5 * read[1] and hasty.sizes.max() <= whole.sizes.mean() * 1.03 + 1
 
 
+def test_levels_out_of_time_are_within_the_bound_and_say_so():
+    hasty, whole = (graphclust.hierarchy(PLANTED, max_size=50, rng=0, time_budget=b) for b in (AT_ONCE, 1e6))
+    assert hasty.sizes_on(-1).max() <= 50
+    assert "the time budget of 1e-09 s ran out" in hasty.remarks[-1] and not whole.remarks
+    assert hasty.parameters["time_budget"] == AT_ONCE
+    with pytest.raises(graphclust.ParameterError, match="time_budget=0 is out of range"):
+        graphclust.hierarchy(PLANTED, time_budget=0)
+
+
 def test_a_path_out_of_time_has_every_k_and_says_so():
     hasty, whole = (graphclust.cluster_path(PLANTED, range(1, 41), rng=0, time_budget=b) for b in (AT_ONCE, 1e6))
     assert hasty.ks == whole.ks == graphclust.cluster_path(PLANTED, range(1, 41), rng=0).ks

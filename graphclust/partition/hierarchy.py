@@ -41,6 +41,7 @@ def hierarchy(
     effort: Effort = "low",
     weight: str | None = "weight",
     symmetrize: str | None = None,
+    time_budget: float | None = None,
     rng: Seed = None,
     progress: ProgressLike = None,
 ) -> Hierarchy:
@@ -65,8 +66,10 @@ def hierarchy(
         below too; a remark tells the coverage.
     start : labels of the coarsest level to begin with, as of `communities`; its clusters keep their numbers or `ids`.
     effort : of the coarsest level, as of `communities`.
-    rng : None, a seed or a numpy Generator; the same seed gives the same levels, in whatever order nodes with names and
-        their edges come.
+    time_budget : seconds, > 0, after which no finer level is looked for and nothing moves any more; clusters above
+        `max_size` are then split evenly, and a remark says so.
+    rng : None, a seed or a numpy Generator; the same seed gives the same levels, unless a time budget runs out, in
+        whatever order nodes with names and their edges come.
     progress : as `communities` takes it; but levels are whole or not at all, so that Ctrl-C carries none.
 
     Returns a `Hierarchy`. Each level is strictly inside the one before it, and none repeats another. Clusters are
@@ -101,7 +104,7 @@ def hierarchy(
     levels = None if levels is None else as_whole_number(levels, "levels", at_least=1)
     if connectivity is not None:
         as_bar(connectivity, 2)
-    (rng, seed), progress = as_seeded(rng), as_progress(progress, None)
+    (rng, seed), progress = as_seeded(rng), as_progress(progress, time_budget)
     graph = graph_to_cluster(G, 1, weight, symmetrize, progress, needs_edges=False)
     check_memory(graph)
     is_bounded = (max_size, min_size) != (None, None)
@@ -117,7 +120,7 @@ def hierarchy(
     if connectivity is not None:
         remarks.append(remark_on_coverage(found))
         asked["connectivity"] = plain_number(connectivity_in_words(connectivity))
-    parameters = {**asked, "objective": objective, "effort": effort} | graph_settings(weight, symmetrize, None)
+    parameters = {**asked, "objective": objective, "effort": effort} | graph_settings(weight, symmetrize, time_budget)
     if node_weight is not None:
         parameters["node_weight"] = node_weight if isinstance(node_weight, str) else "an array"
     elif is_bounded and graph.node_weights is not None:

@@ -50,6 +50,7 @@ def add_to(command: Parser) -> None:
         connectivity=f"{CONNECTIVITY} alone",
         objective="what to optimize",
         effort="how much to try for the first level",
+        time_budget="after so long only finish, with the levels so far",
     )
     command.add_argument(
         "-o", "--output", metavar="LEVELS", type=as_output,
