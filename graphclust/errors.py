@@ -150,7 +150,7 @@ def caller_takes(argument: str) -> bool:
     arguments: tuple[str, ...] = ()
     while frame is not None and frame.f_globals.get("__name__", "").startswith("graphclust."):
         code, frame = frame.f_code, frame.f_back
-        arguments = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+        arguments = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount] or arguments  # not those of a wrapper
     return argument in arguments
 
 

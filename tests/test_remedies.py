@@ -160,6 +160,12 @@ def test_what_is_not_there_would_be_found(message, fault):
     assert faults(right, signature_of("modularity"), {"G": GRAPH}, known) == []
 
 
+@for_each("cluster", [graphclust.communities, lambda G: graphclust.coreset_sc(G, 2)])
+def test_remedies_are_arguments_of_the_function_called_behind_a_wrapper_too(cluster):
+    with pytest.raises(graphclust.GraphValidationError, match='pass kind="signed" if they repel, or pass weight=None'):
+        cluster(np.array([[0, -1.0], [-1, 0]]))
+
+
 COMMANDS = [
     "cluster {negative} -k 2", "cluster {negative_matrix} -k 2", "cluster {large} -k 2", "cluster {wide} -k 2",
     "cluster {half} -k 2", "cluster {missing} -k 2", "cluster {points} -k 2", "cluster karate -k 0",
