@@ -75,7 +75,7 @@ def attempt(name: str, seed: str, number: int, base: pathlib.Path) -> tuple[str,
     """What a try did in a few words, and its fault or nothing."""
     from soak_tries import TRIES
 
-    folder = base / "here"
+    folder = base / f"{name}-{number}"  # which stays, and tells the try, where the process dies
     folder.mkdir()
     faulthandler.dump_traceback_later(PATIENCE, exit=True)
     try:
@@ -107,6 +107,7 @@ def main() -> int:
     arguments = parser.parse_args()
     from soak_tries import TRIES
 
+    faulthandler.enable()
     names = [arguments.only] if arguments.only else list(TRIES)
     outcomes: collections.Counter[str] = collections.Counter()
     seen, n_faults, number = [], 0, arguments.number or 0

@@ -46,10 +46,16 @@ print("alive", flush=True)
 
 @pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="needs POSIX signals")
-def test_ctrl_c_while_a_named_tuple_is_returned_does_not_end_the_process():
+@pytest.mark.parametrize("name", ["SIGINT", "SIGALRM"])  # Ctrl-C, and a timer
+def test_ctrl_c_while_a_named_tuple_is_returned_does_not_end_the_process(name):
     path = str(pathlib.Path(graphclust.__file__).parents[1])
     environment = os.environ | {"PYTHONPATH": path, "GRAPHCLUST_COMPILE": "always"}
     struck = subprocess.run(
-        [sys.executable, "-c", STRUCK], env=environment, capture_output=True, text=True, timeout=120, check=False
+        [sys.executable, "-c", STRUCK.replace("SIGINT", name)],
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
     )
     assert (struck.returncode, struck.stdout) == (0, "alive\n"), struck.stderr[-2000:]

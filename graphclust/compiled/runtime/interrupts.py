@@ -2,8 +2,8 @@
 
 LLVM calls back into Python while it compiles or loads machine code. A KeyboardInterrupt raised in such a callback is
 swallowed there, the loop stays without code, and the process dies when it is called. To return a named tuple numba runs
-Python code too, and an exception there ends the process. So meanwhile the main thread only remembers a SIGINT; it is
-delivered as soon as that is over, to whatever handler was set.
+Python code too, and an exception there ends the process. So meanwhile the main thread only remembers a SIGINT, and the
+signals of timers and of the end; they are delivered as soon as that is over, to whatever handlers were set.
 """
 
 import _signal  # type: ignore[import-not-found]  # as signal, without names for numbers, which take longer
@@ -14,36 +14,69 @@ from typing import Any
 
 from numba.core import event, types
 
-SIGINT = int(signal.SIGINT)
+NUMBERS = [int(getattr(signal, name)) for name in ("SIGINT", "SIGTERM", "SIGALRM") if hasattr(signal, name)]
 
 
 class _Defer(event.Listener):
-    depth = 0
-    pending = False
-    handler: Any = None
+    """Remembers signals from a start to its end, which may lie within others."""
+
+    def __init__(self) -> None:
+        self.depth = 0
+        self.handlers: dict[int, Any] = {}  # that were set before
+        self.pending: list[int] = []
 
     def on_start(self, event) -> None:
-        handler = _signal.getsignal(SIGINT)
-        if not callable(handler) or not _in_main_thread():
+        if not _in_main_thread():
             return
-        if self.depth and handler == self.remember:
+        try:
+            for number in NUMBERS:
+                handler = _signal.getsignal(number)
+                if callable(handler) and handler != self.remember:
+                    self.handlers[number] = handler
+                    _signal.signal(number, self.remember)
             self.depth += 1
-        else:
-            _signal.signal(SIGINT, self.remember)
-            self.handler, self.depth = handler, 1
+        except BaseException:  # of a signal that is not held yet
+            if not self.depth:
+                self._let_go()
+            raise
 
     def on_end(self, event) -> None:
-        if not self.depth or not _in_main_thread() or _signal.getsignal(SIGINT) != self.remember:
+        if not self.depth or not _in_main_thread():
             return
         self.depth -= 1
-        if self.depth == 0:
-            pending, self.pending = self.pending, False
-            _signal.signal(SIGINT, self.handler)
-            if pending:
-                signal.raise_signal(signal.SIGINT)
+        if not self.depth:
+            self._let_go()
+
+    def _let_go(self) -> None:
+        """Set the handlers as they were, whichever of them strikes meanwhile, and deliver what came."""
+        stopped: BaseException | None = None
+        while True:
+            try:
+                for number, handler in list(self.handlers.items()):
+                    if _signal.getsignal(number) == self.remember:
+                        _signal.signal(number, handler)
+                    self.handlers.pop(number, None)
+                break
+            except BaseException as why:
+                stopped = why
+        pending, self.pending = self.pending, []
+        try:
+            if stopped is not None:
+                raise stopped
+        finally:
+            _deliver(pending)
 
     def remember(self, signum, frame) -> None:
-        self.pending = True
+        self.pending.append(signum)
+
+
+def _deliver(numbers: list[int]) -> None:
+    """Raise each signal, though the handler of one before it raises."""
+    if numbers:
+        try:
+            signal.raise_signal(numbers[0])
+        finally:
+            _deliver(numbers[1:])
 
 
 def _in_main_thread() -> bool:
@@ -54,12 +87,12 @@ _defer = _Defer()
 
 
 def defer_interrupts() -> None:
-    """From now on SIGINT is held back while numba compiles or loads a loop in the main thread."""
+    """From now on signals are held back while numba compiles or loads a loop in the main thread."""
     event.register("numba:compiler_lock", _defer)
 
 
 def call_whole(dispatcher: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
-    """What numba's dispatcher returns, a SIGINT being held back until it is returned."""
+    """What numba's dispatcher returns, signals being held back until it is returned."""
     _defer.on_start(None)
     try:
         return dispatcher(*arguments)
