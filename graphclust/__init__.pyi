@@ -84,7 +84,7 @@ from graphclust.points.k_means.lloyd import kmeans as kmeans
 from graphclust.points.k_means.lloyd_iteration import KMeansResult as KMeansResult
 from graphclust.points.k_means.minibatch import MiniBatch as MiniBatch
 from graphclust.points.k_means.minibatch import minibatch_kmeans as minibatch_kmeans
-from graphclust.points.k_means.nested_minibatch import nested_minibatch_kmeans as nested_minibatch_kmeans
+from graphclust.points.k_means.minibatch import nested_minibatch_kmeans as nested_minibatch_kmeans
 from graphclust.points.k_means.parallel_seeding import kmeans_parallel as kmeans_parallel
 from graphclust.points.k_means.seeding import distance_seeding as distance_seeding
 from graphclust.points.k_means.seeding import kmeans_plusplus as kmeans_plusplus

@@ -9,8 +9,6 @@ from scipy import sparse
 from graphclust.coreset.sampling import CoresetSample, check_coreset
 from graphclust.objective.kernel import NormalizedCutKernel
 
-__all__ = ["coreset_graph"]
-
 
 def coreset_graph(kernel: NormalizedCutKernel, coreset: CoresetSample) -> sparse.csr_array:
     """Adjacency w'_x K_xy w'_y between the coreset nodes, diagonal included; shape (m, m), exactly symmetric.

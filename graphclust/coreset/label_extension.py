@@ -22,8 +22,6 @@ from graphclust.coreset.sampling import CoresetSample, check_coreset
 from graphclust.errors import GraphValidationError
 from graphclust.objective.kernel import NormalizedCutKernel
 
-__all__ = ["ExtendedLabels", "extend_labels"]
-
 N_BLOCKS = 8  # more would keep more threads busy, but each block searches every coreset row for its first node
 LEAST_ROWS = 1 << 15  # of a block: fewer are not worth another search of the coreset's rows
 

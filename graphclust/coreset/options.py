@@ -8,8 +8,6 @@ from graphclust.checks import as_choice, as_number, as_whole_number
 from graphclust.coreset.sampling import SAMPLINGS, SECOND_TERMS
 from graphclust.objective.kernel import LOOP_POLICIES
 
-__all__ = ["Coreset"]
-
 EMBEDDINGS = ("auto", "eigsh", "power")
 DEGREES = ("row_sums", "weights")
 

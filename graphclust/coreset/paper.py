@@ -25,8 +25,6 @@ from graphclust.graph.from_csr import graph_from_csr
 from graphclust.objective.kernel import NormalizedCutKernel
 from graphclust.progress import Progress, ProgressLike, as_progress
 
-__all__ = ["cluster_coreset"]
-
 N_INIT = 10  # as of scikit-learn's SpectralClustering; the points are those of the coreset, so a run is quick
 FEW_CLUSTERS = 64  # up to here exact eigenvectors are cheap
 # On graphs whose planted or annotated clusters are found, all nodes are decided and coreset nodes have 5 coreset

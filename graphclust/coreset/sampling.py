@@ -28,8 +28,6 @@ from graphclust.graph.executor import InProcess
 from graphclust.objective.kernel import NormalizedCutKernel, check_kernel
 from graphclust.progress import Progress, ProgressLike, as_progress
 
-__all__ = ["CoresetSample", "construct_coreset", "importance_sample", "sampling_probabilities"]
-
 SAMPLINGS = (*METHODS, "parallel", "uniform")
 SECOND_TERMS = ("seed_weight", "voronoi")
 

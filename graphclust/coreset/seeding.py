@@ -18,8 +18,6 @@ from graphclust.errors import ConvergenceWarning, GraphClustError, warn_caller
 from graphclust.objective.kernel import NormalizedCutKernel, check_kernel
 from graphclust.progress import ProgressLike, as_progress
 
-__all__ = ["Seeds", "d2_seeding"]
-
 METHODS = ("tree", "naive")
 ENTRIES_PER_STEP = 1 << 22  # row entries between two looks at the progress hook
 

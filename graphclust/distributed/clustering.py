@@ -33,7 +33,7 @@ from graphclust.literals import Components, Effort, Objective
 from graphclust.partition.components import nodes_to_partition
 from graphclust.partition.methods import by_blocks
 from graphclust.partition.options import as_options, naming_new_arguments
-from graphclust.profile.unknown_k import choose_k
+from graphclust.profile.path_builder import choose_k
 from graphclust.progress import ProgressLike, as_progress
 from graphclust.results.clustering import Clustering, CoresetClustering
 from graphclust.results.from_labels import clustering_of, graph_to_cluster, numbering_by_size

@@ -17,8 +17,6 @@ from graphclust.graph.container import Graph, GraphLike
 from graphclust.io.graph_input import as_graph
 from graphclust.objective.objective import as_objective_choice, weigh
 
-__all__ = ["merge_clusters"]
-
 NO_GAINS, NO_PAIRS = np.empty(0), np.empty((0, 2), np.int32)
 ROUND_OFF = 1e-12  # of the weight between two clusters
 ENTRIES_PER_STEP = 1 << 21  # some tenths of a second between two looks at the progress hook, and at Ctrl-C

@@ -18,8 +18,6 @@ from graphclust.objective.labels import LabelsLike, labels_on
 from graphclust.objective.objective import WeighedGraph, as_objective_choice, node_terms, weigh
 from graphclust.progress import ProgressLike, as_progress
 
-__all__ = ["move_nodes", "refine_partition"]
-
 MOST_ROUNDS = 8  # of V-cycles, each by every size of regions; the value settles after two or three
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from graphclust.estimators.centroid_model import CentroidModel
 from graphclust.estimators.k_means import starts
 from graphclust.points.k_means.lloyd_iteration import KMeansResult
-from graphclust.points.k_means.nested_minibatch import nested_minibatch_kmeans
+from graphclust.points.k_means.minibatch import nested_minibatch_kmeans
 
 __all__ = ["NestedMiniBatchKMeans"]
 

@@ -21,8 +21,6 @@ from graphclust.compiled.runtime.blocks import row_blocks, run_in_blocks
 from graphclust.graph.matrices import plain, scipy_csr
 from graphclust.html_table import html_table
 
-__all__ = ["Graph", "GraphLike"]
-
 NO_WEIGHTS = np.empty(0)
 NO_WEIGHTS.flags.writeable = False
 

@@ -7,8 +7,6 @@ from graphclust.compiled.graphs.lazy_walk import LazyWalk, step
 from graphclust.compiled.runtime.blocks import entry_blocks, run_in_blocks
 from graphclust.graph.container import Graph
 
-__all__ = ["NormalizedAdjacency"]
-
 ENTRIES_PER_BLOCK = 1 << 16  # fewer than usual: small graphs are multiplied hundreds of times
 
 

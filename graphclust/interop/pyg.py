@@ -17,7 +17,7 @@ from graphclust.errors import IsolatedNodesWarning
 from graphclust.io.edge_arrays import graph_from_edge_arrays
 from graphclust.partition.balanced_partition import balanced_partition
 from graphclust.partition.coreset_sc import coreset_sc
-from graphclust.profile.unknown_k import warn_if_unclear
+from graphclust.profile.path_builder import warn_if_unclear
 
 __all__ = ["partition"]
 

@@ -16,15 +16,6 @@ from graphclust.checks import as_choice, as_number
 from graphclust.errors import GraphValidationError
 from graphclust.objective.labels import LabelsLike, align_labels
 
-__all__ = [
-    "adjusted_mutual_information",
-    "adjusted_rand_index",
-    "element_centric_similarity",
-    "normalized_mutual_information",
-    "v_measure",
-    "variation_of_information",
-]
-
 AVERAGES: dict[str, Callable[[float, float], float]] = {
     "arithmetic": lambda one, other: (one + other) / 2,
     "geometric": lambda one, other: (one * other) ** 0.5,

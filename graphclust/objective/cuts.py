@@ -24,16 +24,6 @@ from graphclust.io.kinds import GraphsLike, as_layered
 from graphclust.literals import Kind
 from graphclust.objective.labels import LabelsLike, labels_on
 
-__all__ = [
-    "cluster_volumes",
-    "conductance",
-    "cut_and_volume",
-    "edge_cut",
-    "kernel_k_means_cost",
-    "modularity",
-    "normalized_cut",
-]
-
 
 def cut_and_volume(
     graph: Graph, labels: npt.NDArray[np.int64], k: int

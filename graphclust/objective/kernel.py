@@ -18,8 +18,6 @@ from graphclust.errors import ParameterError
 from graphclust.graph.container import Graph, GraphLike
 from graphclust.io.graph_input import as_graph, refuse_without_edges
 
-__all__ = ["NormalizedCutKernel"]
-
 LOOP_POLICIES = ("implied", "given")
 NODES_AT_A_TIME = 1 << 20  # so that what is needed in between takes no memory to speak of
 

@@ -35,8 +35,6 @@ from graphclust.progress import ProgressLike, as_progress
 from graphclust.results.clustering import Clustering
 from graphclust.results.from_labels import clustering_of, graph_to_cluster
 
-__all__ = ["balanced_partition"]
-
 IMBALANCE = 0.03  # by default, as in METIS
 NO_SUGGESTION = (
     "a small edge cut suggests none: what the parts are for does, such as the processors, or coreset_sc(G).k is the "

@@ -42,8 +42,6 @@ from graphclust.results.clustering import Clustering
 from graphclust.results.from_labels import clustering_of, numbering_by_size
 from graphclust.updates.start import ids_of_start, name_clusters, partition_from
 
-__all__ = ["communities"]
-
 COMPONENTS, SMALL = ("all", "largest"), ("unite", "apart")
 ALONE = "G has no edges: each node is a cluster by itself"
 

@@ -24,13 +24,11 @@ from graphclust.partition.components import nodes_to_partition
 from graphclust.partition.memory_estimate import check_memory
 from graphclust.partition.methods import run_method
 from graphclust.partition.options import Options, as_options, graph_settings, naming_new_arguments
-from graphclust.profile.unknown_k import choose_k
+from graphclust.profile.path_builder import choose_k
 from graphclust.progress import Progress, ProgressLike, as_progress
 from graphclust.results.clustering import Clustering, CoresetClustering
 from graphclust.results.from_labels import clustering_of, large_enough
-from graphclust.two_step.method_selection import suits_a_coreset
-
-__all__ = ["coreset_sc"]
+from graphclust.two_step.method import suits_a_coreset
 
 LESS_MEMORY = "pass a larger memory_limit, a smaller Coreset(size=...) or another method"
 INTERRUPTED = "interrupted: these are the best labels so far, more time may find better ones"

@@ -24,8 +24,6 @@ from graphclust.results.from_labels import graph_to_cluster
 from graphclust.results.hierarchy import Hierarchy, hierarchy_of
 from graphclust.updates.start import ids_of_start, levels_from, name_hierarchy
 
-__all__ = ["hierarchy"]
-
 
 def hierarchy(
     G: GraphLike,

@@ -16,11 +16,8 @@ from graphclust.graph.node_order import MOST_ENTRIES
 from graphclust.io.container_limits import available_bytes
 from graphclust.io.graph_input import as_graph
 from graphclust.partition.options import METHODS
-from graphclust.two_step.method import FIRST_REGIONS, default_size
-from graphclust.two_step.method_selection import suits_a_coreset
+from graphclust.two_step.method import FIRST_REGIONS, default_size, suits_a_coreset
 from graphclust.two_step.shared_neighbors import MOST_NEIGHBORS, MOST_VISITORS
-
-__all__ = ["estimate_memory"]
 
 # Bytes a node. Sampling: degrees, self-affinities and squared distances 8 each, the tree 16, the nearest seed 8, masses
 # on their way into the tree 8, components and labels 8 each, four masks. Afterwards, while the coreset is linked or

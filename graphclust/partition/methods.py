@@ -32,8 +32,7 @@ from graphclust.progress import Progress
 from graphclust.two_step.blockwise import GraphSource
 from graphclust.two_step.executors import Collect, InBlocks, bring_labels
 from graphclust.two_step.in_memory import InMemory
-from graphclust.two_step.method import IN_DOUBT, default_size, partition_by_coreset
-from graphclust.two_step.whole_graph import Sampling
+from graphclust.two_step.method import IN_DOUBT, Sampling, default_size, partition_by_coreset
 
 
 class Made(NamedTuple):

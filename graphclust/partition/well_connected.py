@@ -25,8 +25,6 @@ from graphclust.progress import ProgressLike, as_progress
 from graphclust.results.clustering import Clustering
 from graphclust.results.from_labels import clustering_of, graph_to_cluster
 
-__all__ = ["well_connected"]
-
 LEFTOVER = ("apart", "alone")
 
 

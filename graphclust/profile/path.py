@@ -47,8 +47,6 @@ from graphclust.results.from_labels import clustering_of, numbering_by_size
 from graphclust.results.label_matching import renumber
 from graphclust.results.report import origin
 
-__all__ = ["ClusterPath", "PathRow"]
-
 # The first partitions of a path are less good, since few moves come before them: so it starts above the largest k that
 # is asked for.
 AHEAD, AHEAD_AT_LEAST = 1.3, 10

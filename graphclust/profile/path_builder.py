@@ -1,16 +1,17 @@
-"""Make the path of a graph: regions for the largest k, a partition of them, and the way down to one cluster."""
+"""Make the path of a graph for every k of a range; and the k that a graph shows, where none is given."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from math import ceil, sqrt
+from typing import cast
 
 import numpy as np
 import numpy.typing as npt
 
 from graphclust.checks import Seed, as_choice, as_seeded, as_whole_number
 from graphclust.engine.bounds import NodeWeight, as_bounds_of_k, as_sizes, k_within, weights_in_words
-from graphclust.errors import ParameterError, amount
+from graphclust.errors import GraphWarning, ParameterError, amount, warn_caller
 from graphclust.graph.container import Graph, GraphLike
 from graphclust.graph.node_order import in_order, node_order
 from graphclust.io.graph_input import as_graph, refuse_without_edges
@@ -20,10 +21,8 @@ from graphclust.partition.components import nodes_to_partition
 from graphclust.partition.memory_estimate import check_memory
 from graphclust.partition.options import COMPONENTS, graph_settings, plain_number
 from graphclust.profile.path import ClusterPath
-from graphclust.profile.select_k import middle_of_ks, rank_by_width
+from graphclust.profile.select_k import DRAWS, NOT_SHOWN, NOT_TRIED, middle_of_ks, rank_by_width
 from graphclust.progress import Progress, ProgressLike, as_progress
-
-__all__ = ["cluster_path"]
 
 MOST_CLUSTERS, PER_SQUARE_ROOT = 1_000, 3.0  # with 3 sqrt(n) clusters the mean one has sqrt(n) / 3 nodes
 MOST_COMPONENTS, BEYOND_COMPONENTS = 4_000, 1.25  # more components are united; a path goes a quarter beyond
@@ -32,6 +31,7 @@ MOST_COMPONENTS, BEYOND_COMPONENTS = 4_000, 1.25  # more components are united; 
 # cycle or a path 1.3, grids, nearest neighbors, trees and random graphs 0.7 or less.
 INSIDE_AT_THE_END, WIDE_BEYOND = 0.5, 2.0
 TRIAL = 0  # the seed of the longer path on trial, so that the caller's seed does not decide how far a path goes
+NOT_GIVEN = "k was not given"
 
 
 def cluster_path(
@@ -176,3 +176,26 @@ def _as_ks(ks: Iterable[int]) -> list[int]:
     if not listed:
         raise ParameterError("ks is empty, expected at least one number of clusters")
     return sorted({as_whole_number(k, f"ks[{place}]", at_least=1) for place, k in enumerate(listed)})
+
+
+def choose_k(graph: Graph, objective: str, components: Components, progress: Progress) -> tuple[int, str]:
+    """The number of clusters that the graph shows, and why or, if it is not clear, which others it may be.
+
+    The path is the one that a suggestion would make for itself, so that it makes no other.
+    """
+    with progress.stage("choosing k"):
+        path = cluster_path(
+            graph, objective=cast(Objective, objective), components=components, rng=DRAWS, progress=progress.aside()
+        )
+        suggestion = path.suggest(progress=progress.aside())
+    k, others = suggestion.k, [str(one.k) for one in suggestion.runners_up]
+    is_open = not suggestion.clear and 0 < len(others) < len(suggestion.candidates)  # else k is no candidate itself
+    candidates = f"; other candidates are {', '.join(others)}" if is_open else ""
+    return k, f"{NOT_GIVEN}, {k} was taken: {suggestion.reasons[0]}{candidates}"
+
+
+def warn_if_unclear(remarks: Iterable[str]) -> None:
+    """Warn of a k that was taken though the graph shows it not clearly; for functions that return labels alone."""
+    for said in remarks:
+        if said.startswith(NOT_GIVEN) and (NOT_SHOWN in said or NOT_TRIED in said):
+            warn_caller(said, GraphWarning)

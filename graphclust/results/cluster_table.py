@@ -12,8 +12,6 @@ from graphclust.objective.cuts import cut_and_volume, sum_by_label
 if TYPE_CHECKING:
     from graphclust.results.clustering import Clustering
 
-__all__ = ["ClusterRow"]
-
 MEMBERS = 4  # nodes of highest degree that are named
 
 

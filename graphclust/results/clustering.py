@@ -36,8 +36,6 @@ from graphclust.updates.drift import Drift, drift_of
 from graphclust.updates.edit_arguments import Edges, Edits
 from graphclust.updates.update import update
 
-__all__ = ["Clustering", "CoresetClustering"]
-
 
 @dataclass(frozen=True, eq=False)
 class Clustering(OfKind):

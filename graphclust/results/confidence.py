@@ -34,8 +34,6 @@ from graphclust.progress import Progress, ProgressLike, as_progress
 if TYPE_CHECKING:
     from graphclust.results.clustering import Clustering
 
-__all__ = ["Certainty", "certainty"]
-
 SHARE_LEFT_OUT = 0.1  # of the edges: if fewer, weak clusters are found again too; if more, good ones fall apart
 
 

@@ -22,8 +22,6 @@ from graphclust.objective.kernel import NormalizedCutKernel
 from graphclust.progress import ProgressLike, as_progress
 from graphclust.results.clustering import Clustering
 
-__all__ = ["CoresetQuality", "coreset_quality"]
-
 LARGER = (2, 8)  # times as large; if a coreset is too small to show any clusters, one twice as large may be too
 # A gain of less than a hundredth of the cost is not worth the time. Of five and five equal coresets, 21 of 25 pairs are
 # in the right order by chance in one case of 20 (Mann & Whitney 1947). Costs have heavy tails, so that standard errors

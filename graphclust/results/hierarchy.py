@@ -29,8 +29,6 @@ from graphclust.updates.update import update
 if TYPE_CHECKING:
     import networkx
 
-__all__ = ["Hierarchy", "HierarchyRecord"]
-
 WHOLE = -1  # the root of the tree: the whole graph
 
 

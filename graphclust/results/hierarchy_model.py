@@ -18,8 +18,6 @@ from graphclust.results.prediction import ROUND_OFF
 from graphclust.updates.edit_arguments import Edges, Edits
 from graphclust.updates.update import update_model
 
-__all__ = ["HierarchyModel"]
-
 Labels = npt.NDArray[np.int64]
 
 

@@ -20,8 +20,6 @@ from graphclust.io.text.lines import quote
 from graphclust.results.clustering import Clustering
 from graphclust.results.label_tables import labels_of_json, read_label_table
 
-__all__ = ["read_labels", "write_labels"]
-
 HEADER = "node\tcluster"
 KINDS = {
     ".tsv": "tsv", ".txt": "tsv", ".csv": "csv", ".json": "json", ".npz": "npz", ".part": "partition",

@@ -16,8 +16,6 @@ from graphclust.engine.overlay import number_used
 from graphclust.errors import GraphValidationError
 from graphclust.objective.labels import number_labels, order_alike
 
-__all__ = ["ClusterChange", "remap_labels"]
-
 METHODS = ("auto", "hungarian", "greedy")
 FEW_PAIRS = 4  # per node, of clusters before and after: up to so many, a dense table counts fastest
 MOST_ID = 1 << 62  # new ids are larger than all old ones

@@ -11,8 +11,6 @@ from graphclust.results.hierarchy_model import HierarchyModel
 from graphclust.results.model_files import read_model
 from graphclust.results.prediction import ClusterModel
 
-__all__ = ["load_model"]
-
 
 def load_model(path: str | os.PathLike, *, memory_limit: int | None = None) -> ClusterModel | HierarchyModel:
     """A model that `ClusterModel.save` wrote as .npz, or a hierarchy that `Hierarchy.save` wrote as .json.

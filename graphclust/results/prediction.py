@@ -30,8 +30,6 @@ from graphclust.updates.update import update_model
 if TYPE_CHECKING:
     from graphclust.results.clustering import Clustering
 
-__all__ = ["ClusterModel"]
-
 ROUND_OFF = 1e-10  # of the volume of a graph
 
 

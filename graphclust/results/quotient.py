@@ -20,8 +20,6 @@ from graphclust.io.graph_input import as_graph
 from graphclust.objective.labels import LabelsLike, labels_on
 from graphclust.objective.objective import CUT, OBJECTIVE_SPECS, Totals, weigh
 
-__all__ = ["quotient_graph"]
-
 
 def quotient_graph(G: Any, labels: LabelsLike | None = None, *, weight: str | None = "weight") -> Graph:
     """The graph of the clusters of a partition, made in one pass over the edges.

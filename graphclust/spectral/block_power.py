@@ -16,8 +16,6 @@ from graphclust.graph.matrices import as_checked_csr
 from graphclust.progress import ProgressLike, as_progress
 from graphclust.spectral.embedding import ROW_SCALES, scale_rows
 
-__all__ = ["block_power_embedding"]
-
 N_STEPS = 12
 
 

@@ -24,8 +24,6 @@ from scipy.sparse.linalg import ArpackError, ArpackNoConvergence, LinearOperator
 
 from graphclust.errors import ConvergenceError, ParameterError
 
-__all__ = ["Deflated", "top_eigenpairs"]
-
 DENSE_SIZE = 128  # up to here a dense solver is quicker, and small enough that BLAS keeps to one thread
 QUICK_DENSE = 1_000  # the dense solver takes 0.2 s, no longer than others that need a second try
 LARGEST_DENSE = 3_000  # 6 s and 0.3 GB

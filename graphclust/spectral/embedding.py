@@ -13,8 +13,6 @@ from graphclust.io.graph_input import as_graph
 from graphclust.progress import ProgressLike, as_progress
 from graphclust.spectral.eigenvectors import Deflated, top_eigenpairs
 
-__all__ = ["fast_spectral_embedding", "spectral_embedding"]
-
 FLOOR = 1e-300  # of a squared length: columns may be all zeros
 ROW_SCALES = ("unit", "degree")
 

@@ -13,14 +13,12 @@ from graphclust.graph.container import Graph, GraphLike
 from graphclust.partition.options import graph_settings
 from graphclust.points.k_means.lloyd import kmeans
 from graphclust.points.k_means.lloyd_iteration import KMeansResult
-from graphclust.profile.unknown_k import choose_k
+from graphclust.profile.path_builder import choose_k
 from graphclust.progress import Progress, ProgressLike, as_progress
 from graphclust.results.clustering import Clustering
 from graphclust.results.from_labels import clustering_of, graph_to_cluster
 from graphclust.spectral.embedding import spectral_embedding, walk_columns
 from graphclust.spectral.rounding import ROUNDINGS
-
-__all__ = ["fast_spectral_clustering", "spectral_clustering"]
 
 N_INIT = 3
 # Planted blocks that are found have 0.8 to 1.8 eigenvectors a cluster left, k-NN graphs of moons, circles and digits 2

@@ -35,9 +35,8 @@ from graphclust.progress import Progress
 from graphclust.two_step import blockwise as steps
 from graphclust.two_step.blockwise import GraphSource
 from graphclust.two_step.in_memory import labels_of_regions
-from graphclust.two_step.method import FIRST_REGIONS, evenness, number_of_regions
+from graphclust.two_step.method import FIRST_REGIONS, Regions, Sampling, evenness, number_of_regions
 from graphclust.two_step.shared_neighbors import link_rows
-from graphclust.two_step.whole_graph import Regions, Sampling
 
 HASTY_ROUNDS = 2  # of moves once time is up: on a planted graph of 3M nodes 0.02 is right before them, 0.9 after
 MOST_ROUNDS = 30  # of moves by one objective
@@ -88,13 +87,11 @@ class InBlocks:
         self._units: dict[str, Totals] = {}
 
     def totals(self, name: str) -> Totals:
-        """See `WholeGraph`."""
         if name not in self._units:
             self._units[name] = self.engine.fetch(self.engine.once(units_of, name))
         return self._units[name]
 
     def regions(self, sampling: Sampling) -> Regions:
-        """See `WholeGraph`."""
         engine, progress, key = self.engine, self.progress, self.next_key()
         n_seeds = ceil(sampling.oversampling * self.k)
         sample = sample_by_blocks(engine, n_seeds, sampling.size, "seed_weight", key, progress)
@@ -136,21 +133,17 @@ class InBlocks:
         return self.engine.once(first_of, numbered), self.engine.fetch(self.engine.once(second_of, numbered))
 
     def pieces(self, labels: Whole, regions: Whole) -> tuple[Whole, int]:
-        """See `WholeGraph`."""
         return self.fetch_number(self.engine.once(pieces_in_one_place, labels, regions))
 
     def contract(self, labels: Whole, k: int, name: str) -> Level:
-        """See `WholeGraph`."""
         links = self.engine.each(steps.links_in_block, labels, k)
         level = self.engine.fetch(self.engine.once(steps.level_of_links, links, self.sums(labels, k, name)))
         return read_only_level(*level)  # arrays from another process are writable
 
     def project(self, of_clusters: np.ndarray, labels: Whole) -> Whole:
-        """See `WholeGraph`."""
         return self.engine.once(look_up, of_clusters, labels)
 
     def restrict(self, labels: Whole, clusters: Whole, k: int) -> np.ndarray:
-        """See `WholeGraph`."""
         return self.engine.fetch(self.engine.once(labels_of_clusters, labels, clusters, k))
 
     def refine(self, labels: Whole, sums: ClusterSums | None, task: Task, name: str) -> Partition:
@@ -178,7 +171,6 @@ class InBlocks:
         return found if sums is None else Partition(self.engine.once(first_of, connected), sums)
 
     def bring_here(self, found: Partition) -> Partition:
-        """See `WholeGraph`."""
         return self.collect(self.engine, found)
 
     def move_in_rounds(self, labels: Whole, task: Task, name: str, at_least: int) -> Partition:

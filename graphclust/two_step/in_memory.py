@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
+from graphclust.compiled.graphs.label_propagation import choose_clusters
 from graphclust.compiled.graphs.levels import Level, Partition, Task
 from graphclust.compiled.graphs.objective import ClusterSums
+from graphclust.compiled.runtime.blocks import row_blocks, run_in_blocks
 from graphclust.coreset.label_extension import extend_labels
 from graphclust.coreset.sampling import CoresetSample, construct_coreset
 from graphclust.engine.connectivity import connect
@@ -21,10 +25,10 @@ from graphclust.objective.kernel import NormalizedCutKernel
 from graphclust.objective.objective import CUT, Totals, WeighedGraph, node_terms, weigh
 from graphclust.partition.components import mask_nodes
 from graphclust.progress import Progress
-from graphclust.two_step.label_propagation import spread_labels
-from graphclust.two_step.method import evenness, number_of_regions
+from graphclust.two_step.method import Regions, Sampling, evenness, number_of_regions
 from graphclust.two_step.shared_neighbors import link_coreset
-from graphclust.two_step.whole_graph import Regions, Sampling
+
+NODES_PER_BLOCK = 1 << 14  # a quarter of ROWS_PER_BLOCK: few nodes are left, and all threads should have some
 
 
 class InMemory:
@@ -56,11 +60,9 @@ class InMemory:
         return self._runs[name]
 
     def totals(self, name: str) -> Totals:
-        """See `WholeGraph`."""
         return self.run(name).totals
 
     def regions(self, sampling: Sampling) -> Regions:
-        """See `WholeGraph`."""
         graph, k, progress = mask_nodes(self.graph, self.searched), self.k, self.progress
         kernel = NormalizedCutKernel.of(graph)
         coreset = construct_coreset(
@@ -108,7 +110,6 @@ class InMemory:
         return labels
 
     def pieces(self, labels: np.ndarray, regions: np.ndarray) -> tuple[np.ndarray, int]:
-        """See `WholeGraph`."""
         if self.all_searched:
             return pieces_of(self.graph.degrees, labels, regions)
         pieces, n_pieces = pieces_of(self.graph.degrees, np.where(self.searched, labels, np.int32(-1)), regions)
@@ -129,11 +130,9 @@ class InMemory:
         return read_only_level(rows, coarse._replace(loops=loops + (degrees - own) - leaving))
 
     def project(self, of_clusters: np.ndarray, labels: np.ndarray) -> np.ndarray:
-        """See `WholeGraph`."""
         return of_clusters[labels]
 
     def restrict(self, labels: np.ndarray, clusters: np.ndarray, k: int) -> np.ndarray:
-        """See `WholeGraph`."""
         of_clusters = np.empty(k, np.int32)
         if self.all_searched:
             of_clusters[clusters] = labels
@@ -142,7 +141,6 @@ class InMemory:
         return of_clusters
 
     def refine(self, labels: np.ndarray, sums: ClusterSums | None, task: Task, name: str) -> Partition:
-        """See `WholeGraph`."""
         run, once, k = self.run(name), self.progress.out_of_time(), self.k
         if self.all_searched:
             return refine(run.finest, self._with_sums(labels, sums, k, run), task, run, once=once)
@@ -164,7 +162,6 @@ class InMemory:
         return Partition(labels, sums._replace(size=np.bincount(labels, minlength=k)))
 
     def connect(self, found: Partition, task: Task, name: str) -> Partition:
-        """See `WholeGraph`."""
         run = self.run(name)
         if self.all_searched:
             return connect(run.finest, found, task, run)
@@ -172,7 +169,6 @@ class InMemory:
         return self._put_back(connect(run.finest, apart, task._replace(k=self.k + 1), run))
 
     def bring_here(self, found: Partition) -> Partition:
-        """See `WholeGraph`."""
         return found._replace(labels=np.where(self.searched, found.labels, -1).astype(np.int64))
 
 
@@ -181,3 +177,34 @@ def labels_of_regions(small: Graph, n_regions: int, rng: np.random.Generator, pr
     run = run_on(weigh(small, CUT.name), rng, progress)
     with progress.within(None):
         return partition_into(run.finest, n_regions, CUT, ONE_V_CYCLE, run)[0].labels
+
+
+class Spread(NamedTuple):
+    """Labels, int32, and how many nodes with edges had one at the start and after each round."""
+
+    labels: np.ndarray
+    n_labeled: list[int]
+
+
+def spread_labels(graph: Graph, labels: np.ndarray, k: int, few: float, progress: Progress) -> Spread:
+    """In each round every unlabeled node with edges takes the label to which it has most edge weight.
+
+    labels : int32 in [-1, k), shape (n_nodes,). few : the last round is the one in which at most this share of the
+    nodes without a label gets one. A round reads the rows of all nodes without a label.
+    """
+    labels = labels.copy()
+    missing = np.flatnonzero((labels < 0) & ~graph.isolated)
+    n_points = graph.n_nodes - int(np.count_nonzero(graph.isolated))
+    n_labeled = [n_points - len(missing)]
+    while len(missing):
+        chosen = np.empty(len(missing), np.int32)
+        progress.reads(graph, int((graph.indptr[missing + 1] - graph.indptr[missing]).sum()))
+        blocks = row_blocks(len(missing), NODES_PER_BLOCK)
+        run_in_blocks(choose_clusters, blocks, k, missing, graph.rows, labels, chosen)
+        labels[missing] = chosen
+        before, missing = len(missing), missing[chosen < 0]
+        n_labeled.append(n_points - len(missing))
+        progress.step(n_labeled[-1], n_points)
+        if before - len(missing) <= few * before:
+            break
+    return Spread(labels, n_labeled)

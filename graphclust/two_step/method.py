@@ -18,22 +18,27 @@ from __future__ import annotations
 from functools import partial
 from itertools import pairwise
 from math import ceil
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from graphclust.compiled.graphs.levels import Partition, Task
+from graphclust.compiled.graphs.levels import Level, Partition, Task
 from graphclust.compiled.graphs.objective import ClusterSums
 from graphclust.compiled.runtime.blocks import row_blocks
 from graphclust.coreset.outcome import Outcome
+from graphclust.coreset.sampling import CoresetSample
 from graphclust.engine import sequential_contraction
 from graphclust.engine.engine import ONE_V_CYCLE, improve, partition_into, plan_on
 from graphclust.engine.family_tree import VALUE_RTOL
 from graphclust.engine.levels import Run, value, with_sums
 from graphclust.engine.likelihood import log_likelihood, resolution_of_clusters
 from graphclust.engine.resolution import Schedule, remarks_on
-from graphclust.objective.objective import CUT, MODULARITY, ObjectiveChoice, ratio_objective
-from graphclust.two_step.whole_graph import Labels, Regions, Sampling, WholeGraph
+from graphclust.engine.v_cycle import BUDGET
+from graphclust.graph.container import Graph
+from graphclust.objective.objective import CUT, MODULARITY, ObjectiveChoice, Totals, ratio_objective
+from graphclust.progress import Progress
 
+Labels = Any  # of all nodes, int32, -1 for nodes that are left out; or a handle to such labels elsewhere
 FIRST_REGIONS = 2  # per cluster: more regions cost more, and show no more clusters
 LINKS = 20.0  # of a coreset node, by shared neighbors: with fewer, sparse clusters and small ones are missed
 NODES_PER_REGION = 12  # of the coreset: the engine misses clusters of which it sees fewer nodes
@@ -47,6 +52,80 @@ IN_DOUBT = (
     "the coreset may be too small to show the clusters of this graph: a larger coreset or another method may find "
     "better ones"
 )
+LEFT_BY_JOINING = 1 / 3  # local moving leaves at most this share of the nodes; a coreset of more saves nothing
+LITTLE_IN_COMMON = 0.1  # if neighbors share less than this of their entries, joining them leaves nearly all entries
+VERY_DENSE = 200.0  # mean degree, in effective edges, from which the rows of a coreset reach every node
+PROBES = 2_000  # at LITTLE_IN_COMMON the standard error of the share is sqrt(0.1 * 0.9 / 2,000) = 0.007
+
+
+class Sampling(NamedTuple):
+    """How the coreset is drawn, see `construct_coreset`."""
+
+    size: int
+    oversampling: float
+    method: str
+
+
+class Regions(NamedTuple):
+    """A region for every node, from a coreset, and facts about the coreset.
+
+    labels, k : the region of each node; all from 0 to k - 1 are used. coreset : the one drawn. links : mean number of
+    links of its nodes, times the `evenness` of the weights. n_labeled : how many nodes had a label from the coreset,
+    from its neighbors, and after each round. out_of_reach : bool, shape (n_nodes,), True for nodes farther from the
+    coreset than labels spread; None if that is not known node by node.
+    """
+
+    labels: Labels
+    k: int
+    coreset: CoresetSample
+    links: float
+    n_labeled: list[int]
+    out_of_reach: np.ndarray | None = None
+    remarks: tuple[str, ...] = ()
+
+
+class WholeGraph(Protocol):
+    """A graph that is to be partitioned into k clusters; labels given to it are never changed in place.
+
+    n_points : how many nodes take part. n_entries : of the rows. name, of the methods : the objective whose terms
+    count.
+    """
+
+    k: int
+    n_points: int
+    n_entries: int
+    rng: np.random.Generator
+    progress: Progress
+
+    def totals(self, name: str) -> Totals:
+        """The units of an objective."""
+
+    def regions(self, sampling: Sampling) -> Regions:
+        """A coreset, its regions, and all nodes labeled by them."""
+
+    def pieces(self, labels: Labels, regions: Labels) -> tuple[Labels, int]:
+        """The intersections of clusters and regions, see `overlay.pieces_of`, and how many there are."""
+
+    def contract(self, labels: Labels, k: int, name: str) -> Level:
+        """The level whose nodes are the k clusters."""
+
+    def project(self, of_clusters: np.ndarray, labels: Labels) -> Labels:
+        """A label of each cluster as one of its nodes."""
+
+    def restrict(self, labels: Labels, clusters: Labels, k: int) -> np.ndarray:
+        """The label of each of k clusters, int32; all nodes of a cluster have the same label."""
+
+    def refine(self, labels: Labels, sums: ClusterSums | None, task: Task, name: str) -> Partition:
+        """The partition after moves of single nodes; once time is up, after a minimum of moves.
+
+        sums : of the clusters, if known; their sizes are counted again.
+        """
+
+    def connect(self, found: Partition, task: Task, name: str) -> Partition:
+        """The partition with connected clusters, see `connectivity.connect`."""
+
+    def bring_here(self, found: Partition) -> Partition:
+        """The partition with the labels of all nodes at hand, int64."""
 
 
 def default_size(n_nodes: int, n_entries: int, k: int) -> int:
@@ -221,3 +300,30 @@ def is_doubtful(leaving: float, k: int, mean_links: float) -> bool:
     """
     stays = 1.0 if k == 1 else (1.0 - leaving - 1.0 / k) / (1.0 - 1.0 / k)
     return stays <= 0.0 or mean_links * stays**4 < LEAST_SIGNAL
+
+
+def suits_a_coreset(graph: Graph, k: int, rng: np.random.Generator) -> bool:
+    """Whether a graph is large, and a coreset shows its clusters in far less time than coarsening does.
+
+    Joining two neighbors saves the entries that their rows have in common, the third sides of triangles, whose share is
+    estimated from random pairs. A coreset has as many nodes as it needs for its links.
+    """
+    if graph.n_entries < BUDGET:
+        return False
+    that_count = int(graph.n_entries * evenness(graph.weights))
+    if default_size(graph.n_nodes, that_count, k) > LEFT_BY_JOINING * graph.n_nodes:
+        return False
+    return that_count >= VERY_DENSE * graph.n_nodes or share_in_common(graph, rng) < LITTLE_IN_COMMON
+
+
+def share_in_common(graph: Graph, rng: np.random.Generator) -> float:
+    """The share of random pairs of a node's neighbors that are neighbors themselves."""
+    closed = 0
+    for u, (one, other) in zip(rng.integers(graph.n_nodes, size=PROBES).tolist(), rng.random((PROBES, 2)), strict=True):
+        row = graph.neighbors(u)
+        if len(row):
+            v, w = row[int(one * len(row))], row[int(other * len(row))]
+            among = graph.neighbors(v)
+            place = np.searchsorted(among, w)
+            closed += v != w and place < len(among) and among[place] == w
+    return closed / PROBES

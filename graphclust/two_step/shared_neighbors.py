@@ -21,8 +21,6 @@ from graphclust.coreset.sampling import CoresetSample, check_coreset
 from graphclust.graph.container import Graph
 from graphclust.objective.kernel import NormalizedCutKernel
 
-__all__ = ["two_step_coreset_graph", "two_step_factor"]
-
 MOST_NEIGHBORS = 1.5  # times the mean; on 5M nodes with hubs, all neighbors make six times the links, for nothing
 MOST_VISITORS = 16  # on the same graph 32 make a quarter more links and no better clusters
 

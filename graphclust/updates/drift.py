@@ -14,8 +14,6 @@ from graphclust.progress import ProgressLike
 if TYPE_CHECKING:
     from graphclust.results.clustering import Clustering
 
-__all__ = ["Drift"]
-
 WORTH_A_REMARK = 0.002  # of the value: as much as two seeds may differ in on graphs without clear clusters
 OF_THE_GRAPH = ("weight", "symmetrize", "node_weight")  # settings that a Graph has heeded
 

@@ -29,7 +29,7 @@ from graphclust.objective.objective import additive_objective, weigh
 from graphclust.progress import Progress
 from graphclust.results.quotient import contract_graph
 from graphclust.two_step import shared_neighbors
-from graphclust.two_step.label_propagation import spread_labels
+from graphclust.two_step.in_memory import spread_labels
 from graphclust.two_step.shared_neighbors import link_coreset, two_step_factor
 
 pytestmark = pytest.mark.skipif("NUMBA_DISABLE_JIT" in os.environ, reason="too large for plain Python")

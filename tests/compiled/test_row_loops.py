@@ -10,7 +10,7 @@ from graphclust.graph.container import Graph
 from graphclust.graph.laplacian import NormalizedAdjacency
 from graphclust.io.graph_input import as_graph
 from graphclust.progress import Progress
-from graphclust.two_step.label_propagation import spread_labels
+from graphclust.two_step.in_memory import spread_labels
 
 
 def weighted(name: str) -> Graph:

@@ -8,8 +8,8 @@ from scipy import sparse
 from graphclust.generators.planted_graphs import planted_partition
 from graphclust.io.graph_input import as_graph
 from graphclust.partition.coreset_sc import coreset_sc
-from graphclust.two_step import method_selection
-from graphclust.two_step.method_selection import share_in_common, suits_a_coreset
+from graphclust.two_step import method as two_step
+from graphclust.two_step.method import share_in_common, suits_a_coreset
 
 
 def sparse_blocks():
@@ -34,10 +34,10 @@ def test_closed_pairs_are_counted(seed):
 def test_only_large_graphs_without_many_triangles_suit_a_coreset(monkeypatch):
     graph, rng = sparse_blocks(), np.random.default_rng(0)
     assert not suits_a_coreset(graph, 8, rng)
-    monkeypatch.setattr(method_selection, "BUDGET", graph.n_entries)
+    monkeypatch.setattr(two_step, "BUDGET", graph.n_entries)
     assert suits_a_coreset(graph, 8, rng)
     assert suits_a_coreset(graph, 25, rng) and not suits_a_coreset(graph, 30, rng)  # 600 and 720 of 2,000 nodes
-    monkeypatch.setattr(method_selection, "BUDGET", 1)
+    monkeypatch.setattr(two_step, "BUDGET", 1)
     assert not suits_a_coreset(triangles(), 8, rng)
     assert not suits_a_coreset(planted_partition(8, 250, 6, 1, rng=1).graph, 8, rng)  # of a mean degree of 7
     upper = sparse.triu(graph.to_scipy(), 1).tocoo()
@@ -49,7 +49,7 @@ def test_only_large_graphs_without_many_triangles_suit_a_coreset(monkeypatch):
 
 
 def test_the_method_taken_follows_the_graph(monkeypatch):
-    monkeypatch.setattr(method_selection, "BUDGET", 1)
+    monkeypatch.setattr(two_step, "BUDGET", 1)
     for graph, method in ((sparse_blocks(), "two-step"), (triangles(), "multilevel")):
         found = coreset_sc(graph, 8, rng=0)
         assert found.parameters["method"] == method and "method" in found.seconds

@@ -24,8 +24,7 @@ from graphclust.partition import methods
 from graphclust.progress import Progress
 from graphclust.two_step import method as coreset_parents
 from graphclust.two_step.in_memory import InMemory
-from graphclust.two_step.method import default_size, is_doubtful, part_pieces, run_on_clusters
-from graphclust.two_step.whole_graph import Regions
+from graphclust.two_step.method import Regions, default_size, is_doubtful, part_pieces, run_on_clusters
 
 CUT = {"objective": "normalized_cut"}
 

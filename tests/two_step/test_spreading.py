@@ -5,7 +5,7 @@ from aims import random_labels
 from graphs import make_graph
 
 from graphclust.progress import Progress
-from graphclust.two_step.label_propagation import spread_labels
+from graphclust.two_step.in_memory import spread_labels
 
 
 def test_labels_spread_to_everything_in_reach():

@@ -12,9 +12,8 @@ import numpy.typing as npt
 
 from graphclust.checks import Seed, as_generator, as_number, as_whole_number
 from graphclust.errors import warn_caller
-from graphclust.points.k_means.energy_curve import ValidationCurve
 from graphclust.points.k_means.initialization import initial_centroids
-from graphclust.points.k_means.lloyd_iteration import KMeansResult, lloyd
+from graphclust.points.k_means.lloyd_iteration import KMeansResult, ValidationCurve, lloyd
 from graphclust.points.k_means.points import as_cluster_count, as_point_weights, as_points_to_cluster
 from graphclust.points.k_means.seeding import warn_if_fewer
 from graphclust.progress import ProgressLike, as_progress

@@ -139,15 +139,12 @@ class SparsePoints:
 
     @cached_property
     def largest(self) -> float:
-        """As for dense points."""
         return largest_size(self.values)
 
     def assignment(self, k: int) -> tuple[Callable[..., None], int]:
-        """As for dense points."""
         return assign_sparse, k
 
     def against(self, centroids: np.ndarray) -> SparsePairs:
-        """As for dense points."""
         # Rows of whole SIMD registers, unless that would be mostly padding.
         width = -(-len(centroids) // 16) * 16 if len(centroids) >= 8 else len(centroids)
         transposed = np.zeros((self.d, width), centroids.dtype)
@@ -173,7 +170,6 @@ class SparsePoints:
         return (Movers(which, narrow),)
 
     def rows(self, rows: Any) -> np.ndarray:
-        """As for dense points."""
         return self.matrix[np.atleast_1d(rows)].toarray()
 
     def differ(self, rows: np.ndarray, row: int) -> bool:
@@ -183,15 +179,12 @@ class SparsePoints:
         return bool((some.data != one[some.indices]).any() or (n_filled != np.count_nonzero(one)).any())
 
     def take(self, rows: np.ndarray | slice) -> "SparsePoints":
-        """As for dense points."""
         return SparsePoints(self.matrix[rows])
 
     def scale_by(self, exponent: int) -> "SparsePoints":
-        """As for dense points."""
         return SparsePoints(times_power_of_two(self.matrix, exponent))
 
     def sq_lengths(self, rows: np.ndarray, origin: np.ndarray) -> np.ndarray:
-        """As for dense points."""
         return self.sq_norms[rows] - 2.0 * (self.matrix[rows] @ origin) + (origin**2).sum()
 
 

@@ -11,8 +11,6 @@ from graphclust.graph.matrices import as_checked_csr
 from graphclust.points.kernel_k_means.kernel import BLOCK_ENTRIES, Kernel, count_negative, gamma
 from graphclust.progress import Progress
 
-__all__ = ["KernelCenters", "KernelKMeansResult"]
-
 
 @dataclass(frozen=True, eq=False)
 class KernelCenters:

@@ -25,8 +25,6 @@ from graphclust.points.kernel_k_means.matrix_kernels import GraphKernel
 from graphclust.points.kernel_k_means.seeding import draw_seeds, nearest_seeds, warn_if_fewer_points
 from graphclust.progress import Progress, ProgressLike, as_progress
 
-__all__ = ["coreset_kernel_kmeans"]
-
 SAMPLINGS = ("naive", "tree")
 
 

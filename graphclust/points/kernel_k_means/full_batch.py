@@ -23,8 +23,6 @@ from graphclust.points.kernel_k_means.kernel import Kernel, gamma
 from graphclust.points.kernel_k_means.seeding import draw_seeds, nearest_seeds, warn_if_fewer_points
 from graphclust.progress import Progress, ProgressLike, as_progress
 
-__all__ = ["kernel_kmeans"]
-
 # A point leaves its cluster only for one nearer by more than this, relative to the squared lengths that rounding feeds
 # on: its own, and the mean ones of both clusters. Another point may be as long or as light as it likes.
 _TIE = 1e-12

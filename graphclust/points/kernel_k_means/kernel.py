@@ -74,7 +74,6 @@ class RestrictedKernel(Kernel):
         self.diagonal = kernel.diagonal[rows]
 
     def block(self, rows: Rows, columns: Rows) -> np.ndarray:
-        """As for every kernel."""
         return self.kernel.block(self.rows[rows], self.rows[columns])
 
 

@@ -19,8 +19,6 @@ from graphclust.points.kernel_k_means.kernel import Kernel, Rows
 from graphclust.points.neighbors.graphs import knn_graph
 from graphclust.progress import Progress
 
-__all__ = ["DenseKernel", "GraphKernel", "HeatKernel", "SparseKernel", "nearest_neighbor_kernel"]
-
 _SYMMETRIC = 1e-8  # relative to the largest entry
 _HEAT_COLUMNS = 256
 _HEAT_DENSE = 10_000  # nodes up to which all columns are kept
@@ -52,7 +50,6 @@ class DenseKernel(Kernel):
         self.diagonal = self.K.diagonal().astype(np.float64)
 
     def block(self, rows: Rows, columns: Rows) -> np.ndarray:
-        """As for every kernel."""
         if isinstance(rows, slice) or isinstance(columns, slice):
             return self.K[rows, columns]
         return self.K[rows[:, None], columns]
@@ -182,7 +179,6 @@ class HeatKernel(Kernel):
                 self.diagonal[chosen] = self._columns(chosen)[chosen, np.arange(len(chosen))]
 
     def block(self, rows: Rows, columns: Rows) -> np.ndarray:
-        """As for every kernel."""
         if self._kept is not None:
             return self._kept.block(rows, columns)
         if isinstance(rows, slice) or (not isinstance(columns, slice) and len(columns) < len(rows)):

@@ -21,8 +21,6 @@ from graphclust.points.kernel_k_means.centers import KernelCenters, KernelKMeans
 from graphclust.points.kernel_k_means.choice import as_kernel, point_weights
 from graphclust.progress import Progress, ProgressLike, as_progress
 
-__all__ = ["minibatch_kernel_kmeans"]
-
 
 def minibatch_kernel_kmeans(
     K_or_X: Any,

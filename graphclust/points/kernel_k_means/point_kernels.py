@@ -21,8 +21,6 @@ from graphclust.points.k_means.points import DensePoints, as_points, as_points_t
 from graphclust.points.kernel_k_means.kernel import BLOCK_ENTRIES, Kernel, Rows, part
 from graphclust.progress import Progress
 
-__all__ = ["CosineKernel", "GaussianKernel", "LaplacianKernel", "PolynomialKernel"]
-
 _SLICE = 4096
 _LARGEST_ERROR = 1e-3  # of an exponent, so relative to an entry
 _FAR = 1000.0  # spreads from zero: products there still tell distances to 1e-9
@@ -42,7 +40,6 @@ class PointKernel(Kernel):
         self.diagonal = np.ones(self.n)
 
     def block(self, rows: Rows, columns: Rows) -> np.ndarray:
-        """As for every kernel."""
         return self.entries(self.X[rows], self.X[columns])
 
     def against(self, Y: Any, columns: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -101,7 +98,6 @@ class GaussianKernel(PointKernel):
         self.by_differences = farthest * float(np.finfo(np.float64).eps) > _LARGEST_ERROR * self.kappa
 
     def entries(self, Y: np.ndarray, Z: np.ndarray) -> np.ndarray:
-        """As for every kernel of points."""
         if self.by_differences:
             return np.exp(cdist(Y, Z, "sqeuclidean") / -self.kappa)
         # One product gives the exponent: (2 y, -|y|^2, 1) . (z, 1, -|z|^2), all over kappa.
@@ -187,7 +183,6 @@ class LaplacianKernel(PointKernel):
         self.kappa = as_number(kappa, "kappa", above=0.0)
 
     def entries(self, Y: np.ndarray, Z: np.ndarray) -> np.ndarray:
-        """As for every kernel of points."""
         return np.exp(cdist(Y, Z, "cityblock") / -self.kappa).astype(self.dtype, copy=False)
 
 
@@ -223,14 +218,12 @@ class PolynomialKernel(PointKernel):
         self.diagonal = self.self_affinities(self.X)
 
     def entries(self, Y: np.ndarray, Z: np.ndarray) -> np.ndarray:
-        """As for every kernel of points."""
         products = Y @ Z.T
         products *= self.scale
         products += self.offset
         return products**self.degree
 
     def self_affinities(self, Y: np.ndarray) -> np.ndarray:
-        """As for every kernel of points."""
         return (self.scale * np.einsum("ij,ij->i", Y, Y, dtype=np.float64) + self.offset) ** self.degree
 
 
@@ -259,7 +252,6 @@ class LinearKernel(PolynomialKernel):
             self.diagonal = self.self_affinities(self.X)
 
     def _new(self, Y: Any) -> np.ndarray:
-        """As for every kernel of points."""
         return super()._new(Y) - self.origin
 
 
@@ -279,11 +271,9 @@ class CosineKernel(PointKernel):
         self.diagonal = self.self_affinities(self.X)
 
     def entries(self, Y: np.ndarray, Z: np.ndarray) -> np.ndarray:
-        """As for every kernel of points."""
         return _unit(Y) @ _unit(Z).T
 
     def self_affinities(self, Y: np.ndarray) -> np.ndarray:
-        """As for every kernel of points."""
         return np.any(Y, axis=1).astype(np.float64)
 
 

@@ -16,8 +16,6 @@ from graphclust.points.kernel_k_means.choice import as_kernel, point_weights
 from graphclust.points.kernel_k_means.kernel import Kernel, count_negative
 from graphclust.progress import Progress, ProgressLike, as_progress
 
-__all__ = ["KernelSeeds", "kernel_kmeans_plusplus"]
-
 _SLICE = 8192
 _ROUND_OFF = 1e-12  # relative to the squared lengths of both points: a squared distance below this is none
 

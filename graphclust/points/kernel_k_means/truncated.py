@@ -23,8 +23,6 @@ from graphclust.points.kernel_k_means.choice import as_kernel, point_weights
 from graphclust.points.kernel_k_means.kernel import Kernel
 from graphclust.progress import Progress, ProgressLike, as_progress
 
-__all__ = ["truncated_kernel_kmeans"]
-
 
 def truncated_kernel_kmeans(
     K_or_X: Any,

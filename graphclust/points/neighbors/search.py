@@ -27,14 +27,12 @@ from graphclust.points.neighbors.metrics import (
     as_points,
     distances_to,
     finish_distances,
+    nearest_by_distances,
     of_unit_length,
     on_one_scale,
     width,
 )
-from graphclust.points.neighbors.precomputed import nearest_by_distances
 from graphclust.progress import Progress, ProgressLike, as_progress
-
-__all__ = ["nearest_neighbors"]
 
 METHODS = ("exact", "approximate", "auto")
 MUCH_WORK = 1 << 36  # multiplications above which "auto" is approximate

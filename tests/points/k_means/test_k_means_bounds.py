@@ -7,9 +7,8 @@ from scipy import sparse
 from graphclust.compiled.points.point_distances import pair_sq_distances
 from graphclust.compiled.points.quantized_points import FINER, steps_between
 from graphclust.points.k_means import bounds as bounds_module
-from graphclust.points.k_means.bounds import BoundedAssignment, group_centroids
+from graphclust.points.k_means.bounds import BoundedAssignment, RoundedPoints, group_centroids
 from graphclust.points.k_means.points import DensePoints, SparsePoints
-from graphclust.points.k_means.quantized_points import RoundedPoints
 
 
 def distances(X, centroids):
