@@ -92,6 +92,7 @@ class InBlocks:
         return self._units[name]
 
     def regions(self, sampling: Sampling) -> Regions:
+        """See `WholeGraph`."""
         engine, progress, key = self.engine, self.progress, self.next_key()
         n_seeds = ceil(sampling.oversampling * self.k)
         sample = sample_by_blocks(engine, n_seeds, sampling.size, "seed_weight", key, progress)

@@ -63,6 +63,7 @@ class InMemory:
         return self.run(name).totals
 
     def regions(self, sampling: Sampling) -> Regions:
+        """See `WholeGraph`."""
         graph, k, progress = mask_nodes(self.graph, self.searched), self.k, self.progress
         kernel = NormalizedCutKernel.of(graph)
         coreset = construct_coreset(
