@@ -1,7 +1,5 @@
 """Coreset: how a coreset is drawn, and how the published algorithm clusters it; one value, checked when it is made."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, fields
 
 from graphclust.checks import as_choice, as_number, as_whole_number

@@ -5,8 +5,6 @@ with K = D^-1 A D^-1, W = D minimizes the normalized cut. So a coreset for kerne
 by its normalized cut, and its centroids label every node.
 """
 
-from __future__ import annotations
-
 import warnings
 from math import ceil
 from typing import Any
@@ -38,12 +36,7 @@ def default_size(n_nodes: int, k: int) -> int:
 
 
 def partition_by_paper(
-    kernel: NormalizedCutKernel,
-    k: int,
-    size: int,
-    how: Coreset,
-    rng: np.random.Generator,
-    progress: Progress,
+    kernel: NormalizedCutKernel, k: int, size: int, how: Coreset, rng: np.random.Generator, progress: Progress
 ) -> Outcome:
     """Algorithm 3 of the paper on a kernel; after the gate only rows of sampled nodes are read.
 

@@ -6,8 +6,6 @@ of Jourdan et al. 2025). In a round every node is drawn independently, in propor
 self-affinity, is the first seed: a later seed is nearer than x* only to its neighbors.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Rows of some nodes as values that travel: taken from blocks of the graph, joined, and linked among themselves."""
 
-from __future__ import annotations
-
 from typing import Protocol
 
 import numpy as np

@@ -3,8 +3,6 @@
 Jiang, Krauthgamer, Lou & Zhang (2024) for kernels; Jourdan et al. (2025), Algorithms 4 and 5.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from math import ceil, log
 

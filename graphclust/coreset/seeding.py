@@ -5,8 +5,6 @@ that shares no edge with a seed the cross term of its distance is zero, so no la
 is, and only a new seed and its neighbors change. (Jourdan et al. 2025, Algorithms 1, 2, 6-8.)
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

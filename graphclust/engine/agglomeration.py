@@ -1,7 +1,5 @@
 """Agglomeration of a level: nodes merged pair by pair into k clusters, or until no union gains."""
 
-from __future__ import annotations
-
 import numpy as np
 import numpy.typing as npt
 

@@ -1,7 +1,5 @@
 """Bounds on the sizes of clusters: checks of what a caller asks for, and the union of clusters that hold too little."""
 
-from __future__ import annotations
-
 import heapq
 import math
 from collections.abc import Mapping, Sequence

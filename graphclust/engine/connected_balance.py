@@ -1,7 +1,5 @@
 """Rebalancing of connected clusters by single moves that keep them connected: tabu search."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from graphclust.compiled.graphs.levels import Level, Partition, Task

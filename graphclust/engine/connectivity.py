@@ -1,7 +1,5 @@
 """Connected clusters: parts of a cluster that no edge links become clusters of their own, or join a neighbor."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

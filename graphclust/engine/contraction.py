@@ -1,7 +1,5 @@
 """Contraction of a level: its clusters become the nodes of a coarser level, and partitions go both ways."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 

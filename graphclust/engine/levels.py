@@ -98,9 +98,7 @@ def mean_weight(level: Level) -> float:
 def at_nodes(terms: Terms, nodes: np.ndarray) -> Terms:
     """What some of the nodes add to their clusters."""
     return terms._replace(
-        loops=terms.loops[nodes],
-        mass=terms.mass[nodes],
-        size=None if terms.size is None else terms.size[nodes],
+        loops=terms.loops[nodes], mass=terms.mass[nodes], size=None if terms.size is None else terms.size[nodes]
     )
 
 

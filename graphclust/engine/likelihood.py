@@ -8,8 +8,6 @@ random graph beats a single cluster, since it fits the noise. The nats that enco
 random graph has its shortest description as one cluster.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

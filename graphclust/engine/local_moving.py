@@ -4,8 +4,6 @@ A small level takes one compiled call. On a large one the nodes of a batch choos
 there is a look at progress, a time budget and Ctrl-C. The labels are those of one thread.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from graphclust.compiled.graphs import local_moving as loops

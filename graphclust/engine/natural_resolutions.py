@@ -3,8 +3,6 @@
 Source: Weir, Emmons, Gibson, Taylor & Mucha 2017 (CHAMP) for the ranges; the dendrogram is that of Bonald et al. 2018.
 """
 
-from __future__ import annotations
-
 from math import log, sqrt
 
 import numpy as np

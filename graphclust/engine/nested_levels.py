@@ -5,8 +5,6 @@ no edge links. A cluster is judged by its own weight: each node's mass is scaled
 penalty is the same resolution of modularity inside every cluster.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial

@@ -1,7 +1,5 @@
 """The overlay of partitions, whose clusters are their intersections, and the connected parts of clusters."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Refinement of given partitions: nodes move, regions move, clusters are split and joined."""
 
-from __future__ import annotations
-
 import numpy as np
 import numpy.typing as npt
 

@@ -1,7 +1,5 @@
 """Clusters without structure, split evenly along their weakest connections into parts within a bound."""
 
-from __future__ import annotations
-
 import numpy as np
 import numpy.typing as npt
 

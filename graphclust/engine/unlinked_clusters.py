@@ -5,8 +5,6 @@ together. So moves and unions consider clusters without an edge between them too
 on all of a small graph, and on the regions or clusters of a larger one.
 """
 
-from __future__ import annotations
-
 from functools import partial
 
 import numpy as np

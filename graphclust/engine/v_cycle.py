@@ -4,8 +4,6 @@ Free sizes, sizes within bounds and equal parts differ in how large regions may 
 settling step. On a small level a V-cycle for free sizes is one compiled call (`compiled/graphs/v_cycle.py`).
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy as np

@@ -5,8 +5,6 @@ is parted along it, both sides are partitioned anew, and what comes of them is t
 of Park et al. 2024, "Well-connectedness and community detection"), or the sides are tested as they are (their WCC).
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any

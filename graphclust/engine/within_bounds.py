@@ -7,8 +7,6 @@
    disconnects a cluster.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
@@ -18,12 +16,7 @@ import numpy as np
 from graphclust.compiled.graphs.levels import Level, Partition, Task, Terms
 from graphclust.compiled.graphs.objective import ADDITIVE, Objective
 from graphclust.engine.bisection import new_parts
-from graphclust.engine.bounds import (
-    NO_ROOM,
-    Bounds,
-    describe_sure_bounds,
-    pack,
-)
+from graphclust.engine.bounds import NO_ROOM, Bounds, describe_sure_bounds, pack
 from graphclust.engine.connected_balance import balance_connected, grow_connected
 from graphclust.engine.connectivity import connect, connect_once
 from graphclust.engine.contraction import coarsest, restricted

@@ -6,8 +6,6 @@ the rows first..last-1 that returns a value and changes nothing; `each` runs it 
 `fetch` asks for them. The blocks follow from the graph alone, so neither threads nor partitions change a result.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any, NamedTuple, Protocol
 

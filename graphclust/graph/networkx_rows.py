@@ -1,7 +1,5 @@
 """The adjacency of a NetworkX graph as CSR rows, read from its dicts: one pass for the ends, one for each attribute."""
 
-from __future__ import annotations
-
 from collections.abc import Hashable, Iterator, Sequence
 from itertools import chain, compress
 from math import fsum, inf

@@ -5,8 +5,6 @@ Nodes are ordered by a hash of their neighborhoods. Ties are in the order of the
 Source: Weisfeiler & Lehman 1968 for the refinement of the hash.
 """
 
-from __future__ import annotations
-
 from collections.abc import Hashable, Sequence
 from numbers import Real
 from typing import Any

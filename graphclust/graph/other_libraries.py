@@ -1,7 +1,5 @@
 """Graphs and matrices of other libraries, told by where their class comes from, so that none is imported for it."""
 
-from __future__ import annotations
-
 from collections.abc import Hashable
 from contextlib import suppress
 from typing import Any

@@ -5,8 +5,6 @@ and adjusted by what it is on average where the same clusters hold other nodes; 
 single nodes: element-centric similarity.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy as np

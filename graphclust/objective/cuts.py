@@ -4,8 +4,6 @@ A self-loop counts once in a degree and never leaves a cluster. Nodes labeled -1
 out, an edge to one leaves its cluster, and its degree is part of the total volume.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import Any

@@ -4,8 +4,6 @@ A result with `labels`, a mapping from nodes, communities (a collection of sets 
 label a node in the order of the rows: whole numbers, or names of classes.
 """
 
-from __future__ import annotations
-
 from collections.abc import Hashable, Iterable, Mapping, Sequence, Set
 from typing import Any, Protocol
 

@@ -1,7 +1,5 @@
 """The best other cluster for a node without a link to it, without comparing all pairs of nodes and clusters."""
 
-from __future__ import annotations
-
 import numpy as np
 import numpy.typing as npt
 

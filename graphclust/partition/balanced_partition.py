@@ -1,7 +1,5 @@
 """balanced_partition: k parts of equal size with the smallest edge cut, for matrices and meshes to be distributed."""
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Sequence
 from dataclasses import replace

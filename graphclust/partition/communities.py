@@ -1,7 +1,5 @@
 """communities: cluster a graph at a resolution, which decides the number of clusters."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any

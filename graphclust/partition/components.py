@@ -9,8 +9,6 @@ graph it is estimated from volumes alone.
 Source: the likelihood, Karrer & Newman 2011, "Stochastic blockmodels and community structure in networks".
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from heapq import heapify, heapreplace
 from typing import NamedTuple

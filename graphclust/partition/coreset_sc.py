@@ -1,7 +1,5 @@
 """coreset_sc: exactly k clusters, of the whole graph, through a coreset, or by the published method."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

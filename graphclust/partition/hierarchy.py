@@ -1,7 +1,5 @@
 """hierarchy: a graph in, nested levels of clusters out, down to a bound on their size."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """How much memory a clustering takes: what the arrays of each stage add up to, and refusal where there is less."""
 
-from __future__ import annotations
-
 from math import ceil
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The methods of `coreset_sc`, each from a graph and the options that it has to labels of all nodes."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import NamedTuple
 

@@ -1,7 +1,5 @@
 """well_connected: clusters of any origin in, clusters out that no few edges hold together."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
@@ -9,12 +7,7 @@ import numpy as np
 from graphclust.checks import Seed, as_choice, as_number, as_seeded
 from graphclust.engine.levels import run_on
 from graphclust.engine.resolution import task_at
-from graphclust.engine.well_connected import (
-    Connectivity,
-    as_bar,
-    connectivity_in_words,
-    leave_well_connected,
-)
+from graphclust.engine.well_connected import Connectivity, as_bar, connectivity_in_words, leave_well_connected
 from graphclust.graph.container import GraphLike
 from graphclust.graph.node_order import in_order, listing_order, node_order
 from graphclust.literals import Leftover, PlainObjective

@@ -5,8 +5,6 @@ regions, small groups of nodes, move between the clusters at the resolution at w
 moves correct unions that turn out to be wrong. When time is up, nothing moves.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

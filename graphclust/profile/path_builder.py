@@ -1,7 +1,5 @@
 """Make the path of a graph for every k of a range; and the k that a graph shows, where none is given."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from math import ceil, sqrt
 from typing import cast

@@ -8,8 +8,6 @@ Source: Weir, Emmons, Gibson, Taylor & Mucha 2017, "Post-processing partitions t
 optimization" (CHAMP).
 """
 
-from __future__ import annotations
-
 import numpy as np
 import numpy.typing as npt
 

@@ -1,7 +1,5 @@
 """How good the coreset of a clustering by the published algorithm is, by others of its size and by larger ones."""
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """From labels to a Clustering: the graph to cluster, clusters numbered by size, and remarks for the reader."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any

@@ -1,7 +1,5 @@
 """A hierarchy read from the JSON that `Hierarchy.save` writes, checked before any of it is believed."""
 
-from __future__ import annotations
-
 import os
 from itertools import chain
 from math import isfinite

@@ -1,7 +1,5 @@
 """A hierarchy that was saved, without its graph, and what makes it a hierarchy again."""
 
-from __future__ import annotations
-
 from collections.abc import Hashable, Iterable
 from dataclasses import dataclass
 from typing import Any, cast

@@ -35,11 +35,7 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 def write_labels(
-    path: str | os.PathLike,
-    labels: Any,
-    nodes: Sequence[Hashable] | None = None,
-    *,
-    overwrite: bool = False,
+    path: str | os.PathLike, labels: Any, nodes: Sequence[Hashable] | None = None, *, overwrite: bool = False
 ) -> None:
     """Write the label of each node, -1 for none, to a .tsv (or .txt), .csv, .json or .npz file; or to one of METIS.
 

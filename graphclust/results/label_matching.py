@@ -1,7 +1,5 @@
 """Labels that keep their numbers: clusters are matched with earlier ones, and changes are listed."""
 
-from __future__ import annotations
-
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple

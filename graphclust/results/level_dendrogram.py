@@ -1,7 +1,5 @@
 """The dendrogram that passes through nested levels: on each, clusters of one cluster above are united pair by pair."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

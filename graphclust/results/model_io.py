@@ -1,7 +1,5 @@
 """What was saved to go on with it: the model of a clustering, or a hierarchy."""
 
-from __future__ import annotations
-
 import os
 
 from graphclust.checks import refuse_swapped

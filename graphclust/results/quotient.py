@@ -3,8 +3,6 @@
 Cuts, volumes and so the normalized cut of any partition that keeps the clusters whole are the same on both graphs.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -4,8 +4,6 @@ Block power iteration with re-orthogonalization and a Rayleigh-Ritz step (Halko,
 columns tell many more clusters apart, so that the cost does not grow with k as that of k eigenvectors does.
 """
 
-from __future__ import annotations
-
 import numpy as np
 from scipy import sparse
 

@@ -1,7 +1,5 @@
 """Embed the nodes of a graph by the top eigenvectors of N = D^-1/2 A D^-1/2, exactly or by the power method."""
 
-from __future__ import annotations
-
 from math import ceil, exp, log, log2
 
 import numpy as np

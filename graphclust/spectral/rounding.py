@@ -4,8 +4,6 @@ k orthonormal vectors with piecewise constant rows are a rotation of the indicat
 are taken by NumPy's own sums, not by BLAS, whose last bits depend on its threads.
 """
 
-from __future__ import annotations
-
 import numpy as np
 from scipy.linalg import qr, svd
 

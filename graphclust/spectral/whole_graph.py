@@ -1,7 +1,5 @@
 """Spectral clustering of a whole graph, without a coreset: the baselines, exact and fast."""
 
-from __future__ import annotations
-
 import warnings
 from typing import Any
 

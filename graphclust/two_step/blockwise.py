@@ -4,8 +4,6 @@ Rows are numbered as in the whole graph, and labels are those of all nodes; of a
 loop writes to, only the part of the block is ever touched.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

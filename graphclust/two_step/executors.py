@@ -6,8 +6,6 @@ the sums of the clusters are made again. A round that lowers the value is undone
 the probability. The coreset and its regions are small, and are worked on in one place.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from math import ceil
 from typing import NamedTuple

@@ -1,7 +1,5 @@
 """The two-step method on a graph in memory, or mapped: see `WholeGraph`."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

@@ -13,8 +13,6 @@
 A time budget buys further coresets: the intersections of clusters and new regions are merged within the clusters.
 """
 
-from __future__ import annotations
-
 from functools import partial
 from itertools import pairwise
 from math import ceil

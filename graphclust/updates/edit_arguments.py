@@ -1,7 +1,5 @@
 """Edits as a caller states them: edges as lists, arrays or tables, and nodes by name, as rows of the graph."""
 
-from __future__ import annotations
-
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from numbers import Integral
 from typing import Any, NamedTuple

@@ -1,7 +1,5 @@
 """The one entry into updates: of a clustering or a hierarchy, in memory or loaded from a file without its graph."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Hashable, Sequence
 from typing import Any
 

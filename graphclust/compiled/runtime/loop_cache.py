@@ -12,8 +12,6 @@ names and in the package's own, `graphclust/compiled/cache`, which a wheel may c
 Loops are code that is run, so none are taken from a folder that somebody else could have written.
 """
 
-from __future__ import annotations
-
 import contextlib
 import functools
 import hashlib

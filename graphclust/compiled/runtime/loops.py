@@ -9,8 +9,6 @@ Loops may call each other and may be given to `run_in_blocks`. NUMBA_DISABLE_JIT
 plain, GRAPHCLUST_COMPILE=always compiles from the first call on.
 """
 
-from __future__ import annotations
-
 import contextlib
 import functools
 import os

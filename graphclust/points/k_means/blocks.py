@@ -1,7 +1,5 @@
 """The steps of a k-means iteration for data in several places: sums of a block, and labels of a block."""
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple
 
 import numpy as np

@@ -4,8 +4,6 @@ Assignment and update alternate until no label changes: each point is then neare
 centroid is the mean of its points. No decision depends on a BLAS result.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy.typing as npt

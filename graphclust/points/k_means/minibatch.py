@@ -10,8 +10,6 @@ contribution is taken back. The batch doubles when the centroids have settled on
 their own, so the end is a fixed point of Lloyd's iteration on all points.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -4,8 +4,6 @@ In a round each point becomes a candidate, independently, with probability min(1
 The candidates, each weighted by the points nearest to it, are then clustered into k parts, which is cheap.
 """
 
-from __future__ import annotations
-
 from itertools import pairwise
 from typing import Any, NamedTuple
 

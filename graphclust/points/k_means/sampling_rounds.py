@@ -1,7 +1,5 @@
 """The rounds of k-means||: in each, every point draws itself by its share of the cost (Bahmani et al. 2012)."""
 
-from __future__ import annotations
-
 from typing import Protocol
 
 from graphclust.progress import Progress

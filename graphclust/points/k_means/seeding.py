@@ -5,8 +5,6 @@ k-means++ (Arthur and Vassilvitskii 2007; expected cost <= 8 (ln k + 2) times th
 furthest-first. The greedy form draws several candidates and keeps the one that lowers the cost most.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -5,8 +5,6 @@ sum w (2 - 2 cos angle), or the geodesic (Karcher) mean, which makes it lower su
 latter is a local mean where a cluster spans more than a half-circle; an update that would cost more is not made.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 from functools import partial
 from typing import Any

@@ -3,8 +3,6 @@
 Jiang, Krauthgamer, Lou & Zhang (2024); the baseline of Jourdan et al. (2025), section 5.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from math import ceil
 from typing import Any

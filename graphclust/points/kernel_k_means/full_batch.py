@@ -4,8 +4,6 @@ The sums F_jx = sum of w_y k(x, y) over y in cluster j are kept from one iterati
 not change costs nothing.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Kernels that are matrices: dense, sparse, of a graph (Dhillon, Guan & Kulis 2007), heat on a graph (Chung 1997)."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -4,8 +4,6 @@
 step costs O(n (b + k)); the truncated form does without them.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any

@@ -1,7 +1,5 @@
 """Kernel k-means++: D²-sampling in feature space (Arthur and Vassilvitskii 2007; Jourdan et al. 2025, Algorithm 1)."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 

@@ -5,8 +5,6 @@ inner product is known from when the later one was assigned, so a step only comp
 and the points of the centers.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any

@@ -4,8 +4,6 @@ Zelnik-Manor and Perona 2004, "Self-tuning spectral clustering", section 2. McIn
 uniform manifold approximation and projection", Algorithms 2 and 3.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Distances between points, dense or sparse, by one formula each; and neighbors by distances that are given."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -8,8 +8,6 @@ sorted into lists by their nearest of some 2 sqrt(n) centroids, and a point is c
 lists.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from importlib.util import find_spec
 from typing import Any, NamedTuple
