@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from graphclust.checks import as_choice, as_number
-from graphclust.compiled.graphs.cuts import weights_to_others
+from graphclust.compiled.graphs.cluster_sums import weights_to_others
 from graphclust.compiled.runtime.blocks import entry_blocks, run_in_blocks
 from graphclust.errors import ParameterError
 from graphclust.graph.container import Graph, GraphLike

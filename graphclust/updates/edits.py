@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from graphclust.compiled.graphs.csr_checks import sum_rows
 from graphclust.compiled.graphs.objective import Rows, RowSums
-from graphclust.compiled.graphs.row_splicing import NewEntries, find_entries, splice_entries
+from graphclust.compiled.graphs.row_subset import NewEntries, find_entries, splice_entries
 from graphclust.errors import EditError
 from graphclust.graph.container import Graph
 from graphclust.graph.from_csr import check_degrees

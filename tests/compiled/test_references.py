@@ -10,8 +10,7 @@ from numba import njit
 from graphclust import planted_partition
 from graphclust.compiled.graphs import cluster_sums, merging
 from graphclust.compiled.graphs.levels import Task
-from graphclust.compiled.runtime.jit_options import UNCOUNTED
-from graphclust.compiled.runtime.loops import start_compiler
+from graphclust.compiled.runtime.loops import UNCOUNTED, start_compiler
 from graphclust.engine import agglomeration, levels
 from graphclust.engine.agglomeration import agglomerate
 from graphclust.engine.levels import run_on

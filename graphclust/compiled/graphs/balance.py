@@ -12,8 +12,7 @@ from graphclust.compiled.graphs.heap import pop, push
 from graphclust.compiled.graphs.levels import Partition, write
 from graphclust.compiled.graphs.local_moving import Scratch, without_gaps
 from graphclust.compiled.graphs.objective import ClusterSums, gain_of_joining, loss_of_leaving
-from graphclust.compiled.runtime.jit_options import UNCOUNTED
-from graphclust.compiled.runtime.loops import loop
+from graphclust.compiled.runtime.loops import UNCOUNTED, loop
 
 NOWHERE = -1
 MOST_PER_LINK = 4.0  # that a node gains of a link when its neighbor goes where it may go itself

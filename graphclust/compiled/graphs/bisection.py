@@ -7,8 +7,7 @@ graph growing).
 import numpy as np
 
 from graphclust.compiled.graphs.heap import pop, push
-from graphclust.compiled.runtime.jit_options import UNCOUNTED
-from graphclust.compiled.runtime.loops import loop
+from graphclust.compiled.runtime.loops import UNCOUNTED, loop
 
 
 @loop(**UNCOUNTED)

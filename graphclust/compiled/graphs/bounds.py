@@ -8,8 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from graphclust.compiled.runtime.jit_options import INLINED
-from graphclust.compiled.runtime.loops import loop
+from graphclust.compiled.runtime.loops import INLINED, loop
 
 
 class Limits(NamedTuple):

@@ -5,8 +5,7 @@ stall on store-to-load forwarding. So they go in turn to INNER accumulators afte
 LEAST_LINK, so that the cluster itself counts as met.
 """
 
-from graphclust.compiled.runtime.jit_options import INLINED
-from graphclust.compiled.runtime.loops import loop
+from graphclust.compiled.runtime.loops import INLINED, loop
 
 INNER = 4  # fewer accumulators stall, more take longer to add up; a power of two, since `&` takes the turns
 LEAST_LINK = 2.0**-1022  # not zero, so that its cluster counts as met; vanishes in a sum with any weight above 1e-291

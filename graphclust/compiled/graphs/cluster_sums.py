@@ -1,10 +1,9 @@
-"""The sums of clusters: what stays with each node in its cluster, and what all nodes bring to the sums."""
+"""The sums of clusters: what stays with each node in its cluster, what leaves it, and what nodes bring to the sums."""
 
 import numpy as np
 
 from graphclust.compiled.graphs.masses import add_mass
-from graphclust.compiled.runtime.jit_options import INLINED, UNCOUNTED
-from graphclust.compiled.runtime.loops import loop
+from graphclust.compiled.runtime.loops import INLINED, UNCOUNTED, loop
 from graphclust.compiled.runtime.prefetch import AHEAD, CACHED, ask_for_neighbors
 
 LONG_ROW = 64  # entries; on shorter rows single look-ups are faster
@@ -49,3 +48,20 @@ def add_to_sums(labels, stays, terms, sums):
             sums.inside[c] += stays[u] + terms.loops[u]
             add_mass(sums.mass, c, terms.mass[u], 1.0)
             sums.size[c] += 1
+
+
+@loop()
+def weights_to_others(first, last, block, rows, labels, leaving):
+    """Sum each row's entries to nodes of other labels into leaving (n,); empty `weights` stand for all ones."""
+    indptr, indices, weights = rows
+    weighted = len(weights) > 0
+    for u in range(first, last):
+        own = labels[u]
+        row = indices[indptr[u] : indptr[u + 1]]
+        row_weights = weights[indptr[u] : indptr[u + 1]]
+        # A sum of floats is not reordered, so the look-ups stay scalar: on rows of tens that beats vector gathers.
+        total = 0.0
+        for e in range(len(row)):
+            if labels[np.uint32(row[e])] != own:  # unsigned: no test for counting from the end
+                total += row_weights[e] if weighted else 1.0
+        leaving[u] = total

@@ -2,10 +2,9 @@
 
 import numpy as np
 
-from graphclust.compiled.runtime.jit_options import UNCOUNTED
-from graphclust.compiled.runtime.loops import loop
+from graphclust.compiled.runtime.counter_rng import mix_bits
+from graphclust.compiled.runtime.loops import UNCOUNTED, loop
 from graphclust.compiled.runtime.prefetch import CACHED, ask_for
-from graphclust.compiled.runtime.splitmix64 import mix_bits
 
 # Columns of the report that `count_faults` fills, one row a block.
 OUT_OF_RANGE, NOT_FINITE, NEGATIVE, ZERO, UNORDERED = range(5)

@@ -18,8 +18,7 @@ from graphclust.compiled.graphs.heap import pop, push
 from graphclust.compiled.graphs.levels import Partition, write
 from graphclust.compiled.graphs.local_moving import Node, Scratch, best_cluster_met, meet_clusters
 from graphclust.compiled.graphs.objective import LEAST_GAIN, ClusterSums, gain_of_link, loss_of_leaving
-from graphclust.compiled.runtime.jit_options import INLINED, UNCOUNTED
-from graphclust.compiled.runtime.loops import loop
+from graphclust.compiled.runtime.loops import INLINED, UNCOUNTED, loop
 from graphclust.compiled.runtime.shuffling import shuffle
 
 NEVER = -np.inf

@@ -1,7 +1,6 @@
 """A binary heap of gains and the numbers that they are of, the highest gain on top; of equal ones the lowest number."""
 
-from graphclust.compiled.runtime.jit_options import INLINED
-from graphclust.compiled.runtime.loops import loop
+from graphclust.compiled.runtime.loops import INLINED, loop
 
 
 @loop(**INLINED)

@@ -16,8 +16,7 @@ from graphclust.compiled.graphs.balance import balance
 from graphclust.compiled.graphs.levels import Partition, copy_to, write
 from graphclust.compiled.graphs.local_moving import Scratch, meet_clusters
 from graphclust.compiled.graphs.objective import ClusterSums
-from graphclust.compiled.runtime.jit_options import UNCOUNTED
-from graphclust.compiled.runtime.loops import loop
+from graphclust.compiled.runtime.loops import UNCOUNTED, loop
 
 LEAST_PROGRESS = 0.999  # of the cut; a round that leaves more of it than this is in vain
 

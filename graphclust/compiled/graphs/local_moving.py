@@ -30,10 +30,9 @@ from graphclust.compiled.graphs.objective import (
     loss_of_leaving,
     score,
 )
-from graphclust.compiled.runtime.jit_options import INLINED, UNCOUNTED
-from graphclust.compiled.runtime.loops import loop
+from graphclust.compiled.runtime.counter_rng import mix_bits
+from graphclust.compiled.runtime.loops import INLINED, UNCOUNTED, loop
 from graphclust.compiled.runtime.prefetch import AHEAD, CACHED, ask_for_next
-from graphclust.compiled.runtime.splitmix64 import mix_bits
 
 # Nodes of one batch do not see each other's choices. With 16 batches regions are about as good as one by one, with 64
 # as good on planted, social, web and mesh graphs; each costs a call for every thread.

@@ -5,8 +5,7 @@ What an array has is known when a loop is compiled, so that loops over single nu
 
 import numpy as np
 
-from graphclust.compiled.runtime.jit_options import INLINED
-from graphclust.compiled.runtime.loops import loop
+from graphclust.compiled.runtime.loops import INLINED, loop
 
 
 @loop(**INLINED)

@@ -18,8 +18,7 @@ from graphclust.compiled.graphs.objective import (
     gain_of_union,
     score,
 )
-from graphclust.compiled.runtime.jit_options import INLINED, UNCOUNTED
-from graphclust.compiled.runtime.loops import loop
+from graphclust.compiled.runtime.loops import INLINED, UNCOUNTED, loop
 
 SMALL_SHARE = 8.0  # a cluster that grows by less than an eighth keeps its entry
 NEAR_ENOUGH = 1e-3  # units: gains that differ by less are equal; each union with the giant shifts all of them a little

@@ -15,8 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from graphclust.compiled.graphs.masses import size_of_mass
-from graphclust.compiled.runtime.jit_options import INLINED
-from graphclust.compiled.runtime.loops import loop
+from graphclust.compiled.runtime.loops import INLINED, loop
 
 # Clusters have mass: to ask of each whether what is divided by is zero would keep loops from taking several at a time.
 UNGUARDED: dict[str, Any] = {"error_model": "numpy"}

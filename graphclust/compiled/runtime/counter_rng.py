@@ -6,9 +6,16 @@ The generator is splitmix64 (Steele, Lea & Flood 2014) with a stream for each tu
 import numpy as np
 
 from graphclust.compiled.runtime.loops import loop
-from graphclust.compiled.runtime.splitmix64 import mix_bits
 
 GOLDEN = 0x9E3779B97F4A7C15  # 2^64 over the golden ratio: steps of that size spread best
+
+
+@loop(inline="always")
+def mix_bits(bits):
+    """The finalizer of splitmix64: every input bit reaches every output bit."""
+    bits = (bits ^ (bits >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    bits = (bits ^ (bits >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return bits ^ (bits >> np.uint64(31))
 
 
 @loop(inline="always")

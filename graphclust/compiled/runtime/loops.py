@@ -20,6 +20,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+# numba counts references to every array that a compiled function is given, by atomic instructions, which were half to
+# three quarters of the time of merging. The caller holds the arrays until the loop returns; only a loop that makes
+# arrays itself needs the counts. The option's name has an underscore; a numba without it compiles loops with counts.
+UNCOUNTED: dict[str, Any] = {"_nrt": False}
+# A step that is called for every node is compiled into its caller: each array is passed as seven numbers, which for
+# those of a graph and a partition took as long as some twenty entries of a row.
+INLINED: dict[str, Any] = {"forceinline": True, **UNCOUNTED}
+
 
 class Limits(NamedTuple):
     """What plain loops may do before numba starts: numbers given to one loop, and seconds of processor time in all."""

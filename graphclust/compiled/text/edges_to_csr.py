@@ -13,8 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from graphclust.compiled.runtime.jit_options import UNCOUNTED
-from graphclust.compiled.runtime.loops import loop
+from graphclust.compiled.runtime.loops import UNCOUNTED, loop
 
 # What `join_directions` counts, and the first edge at which it saw it.
 DUPLICATE, ONE_WAY, TWO_WAY, UNEQUAL, ZERO, LOOP = range(6)

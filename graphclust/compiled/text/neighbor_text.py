@@ -4,8 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from graphclust.compiled.runtime.jit_options import UNCOUNTED
-from graphclust.compiled.runtime.loops import loop
+from graphclust.compiled.runtime.loops import UNCOUNTED, loop
 from graphclust.compiled.text.number_lines import (
     BAD_NODE,
     BAD_WEIGHT,

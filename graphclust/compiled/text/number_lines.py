@@ -8,8 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from graphclust.compiled.runtime.jit_options import UNCOUNTED
-from graphclust.compiled.runtime.loops import loop
+from graphclust.compiled.runtime.loops import UNCOUNTED, loop
 from graphclust.compiled.text.parse_float import NO_NUMBER, TEN, read_number
 
 TAB, NEWLINE, RETURN, SPACE, HASH, PERCENT = 9, 10, 13, 32, 35, 37

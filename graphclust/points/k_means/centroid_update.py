@@ -2,8 +2,17 @@
 
 import numpy as np
 
-from graphclust.compiled.points.centroid_update import Chunks, Renewed, Totals, group_rows, renew_centroids
-from graphclust.compiled.points.label_changes import Polled, Voters, Votes, change_votes
+from graphclust.compiled.points.centroid_update import (
+    Chunks,
+    Polled,
+    Renewed,
+    Totals,
+    Voters,
+    Votes,
+    change_votes,
+    group_rows,
+    renew_centroids,
+)
 from graphclust.compiled.runtime.blocks import row_blocks, run_in_blocks, thread_blocks
 from graphclust.points.k_means.points import DensePoints, Points, point_blocks
 

@@ -7,7 +7,7 @@ from scipy import sparse
 from scipy.special import ive
 
 from graphclust.checks import Seed, as_array, as_number
-from graphclust.compiled.points.kernel_entries import gather_entries
+from graphclust.compiled.graphs.row_subset import gather_entries
 from graphclust.errors import GraphValidationError
 from graphclust.graph.container import GraphLike
 from graphclust.graph.matrices import as_checked_csr
