@@ -50,5 +50,4 @@ class Outcome:
     sums: ClusterSums | None = None
 
     def with_remark(self, remark: str) -> Outcome:
-        """The same with one more remark."""
         return replace(self, remarks=(*self.remarks, remark))

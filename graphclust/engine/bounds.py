@@ -205,7 +205,6 @@ def describe_sure_bounds(size: np.ndarray, k: int) -> str:
 
 
 def pack(level: Level, k: int, run: Run) -> Partition:
-    """k clusters by size alone."""
     return with_sums(level, packed_labels(level.terms.size, k), k, run)
 
 
@@ -225,7 +224,6 @@ def _round_down(value: float) -> float:
 
 
 def _round_up(value: float) -> float:
-    """The value rounded up to a whole number."""
     return float(math.ceil(value))
 
 

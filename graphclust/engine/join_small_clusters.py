@@ -20,11 +20,9 @@ class Sizes(NamedTuple):
     most: float
 
     def of_clusters(self, labels: npt.NDArray[np.int32]) -> npt.NDArray[np.float64]:
-        """What clusters 0, 1, ... weigh."""
         return np.bincount(labels, weights=self.of_nodes).astype(np.float64)
 
     def at(self, nodes: npt.NDArray[np.int64]) -> Sizes:
-        """The same of some of the nodes."""
         return self._replace(of_nodes=self.of_nodes[nodes])
 
 
@@ -76,7 +74,6 @@ def join_small(rows: Rows, labels: npt.NDArray[np.int32], sizes: Sizes) -> npt.N
 
 
 def _root(part_of: list[int], a: int) -> int:
-    """The cluster that a has become part of."""
     while part_of[a] != a:
         part_of[a] = part_of[part_of[a]]
         a = part_of[a]

@@ -99,12 +99,10 @@ class Mover:
 
     @property
     def n_moved(self) -> int:
-        """How many nodes moved in the round."""
         return int(self.moving.counts[loops.N_MOVED])
 
     @property
     def n_clusters(self) -> int:
-        """How many clusters have a node."""
         return len(self.state.sums.size) - int(self.moving.counts[loops.N_EMPTY])
 
     def play_round(self, key: int, to_the_end: bool) -> loops.Round:

@@ -49,7 +49,6 @@ class Searched(NamedTuple):
     warning: tuple[str, ...] = ()
 
     def remarks_after(self, earlier: Iterable[str]) -> tuple[str, ...]:
-        """All remarks, with earlier ones."""
         return (*self.warning, *earlier, *self.remarks)
 
 
@@ -237,7 +236,6 @@ def reduce_to(clusters: Clusters, k: int, typical: float) -> Clusters:
 
 
 def remove_clusters(clusters: Clusters, gone: npt.NDArray[np.int64]) -> Clusters:
-    """The clusters without some that are linked to no other."""
     is_left = np.ones(len(clusters.mass), bool)
     is_left[gone] = False
     number = np.cumsum(is_left) - 1

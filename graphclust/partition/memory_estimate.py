@@ -75,7 +75,6 @@ def estimate_memory(
 
 
 def bytes_for_graph(graph: Graph, k: int, method: str, coreset_size: int | None) -> int:
-    """`estimate_memory` on checked arguments."""
     if method == "auto":
         method = "two-step" if suits_a_coreset(graph, k, np.random.default_rng(0)) else "multilevel"
     if method == "multilevel":
@@ -87,7 +86,6 @@ def bytes_for_graph(graph: Graph, k: int, method: str, coreset_size: int | None)
 
 
 def _bytes_of_levels(n_nodes: int, n_entries: int, weighted: bool) -> int:
-    """Bytes of the multilevel method."""
     links_a_node = LINKS_BELOW + (LINKS_WITHIN if n_entries <= BUDGET else 0)
     levels = MOVING * n_nodes + LINK * (n_entries + links_a_node * n_nodes)
     return _bytes_to_order(n_nodes, n_entries, weighted) + levels + OBJECTS

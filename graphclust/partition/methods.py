@@ -95,7 +95,6 @@ def run_method(
 
 
 def part_of(graph: Graph, searched: np.ndarray) -> Graph:
-    """The graph of the nodes that are searched."""
     return graph if searched.all() else graph.subgraph(np.flatnonzero(searched))
 
 
@@ -132,7 +131,6 @@ def by_blocks(
 def by_engine(
     part: Graph, k: int, choice: ObjectiveChoice, effort: Effort, rng: np.random.Generator, progress: Progress
 ) -> tuple[Schedule, Outcome]:
-    """The multilevel method."""
     run = run_on(weigh(part, choice.name), rng, progress)
     progress.watch(part)
     with progress.stage("partition"):

@@ -59,7 +59,6 @@ class Options:
 
     @property
     def is_bounded(self) -> bool:
-        """Whether clusters have bounds."""
         return (self.min_size, self.max_size) != (None, None)
 
     @property

@@ -102,7 +102,6 @@ class Clusters:
         return float(gain / 2.0 + objective.penalty * self.mass[a] * self.mass[b])
 
     def unite(self, a: int, b: int, link: float) -> None:
-        """Cluster a becomes a part of b."""
         self.inside[b] += self.inside[a] + 2.0 * link
         for sums in (self.mass, self.volume, self.sizes):
             sums[b] += sums[a]

@@ -88,7 +88,6 @@ def top_eigenpairs(operator: LinearOperator, k: int, rng: np.random.Generator) -
 
 
 def _solvers(n: int, k: int) -> list:
-    """The solvers to try, in turn."""
     if n <= DENSE_SIZE or k * DENSE_SHARE >= n:
         if n > LARGEST_MATRIX:
             raise ParameterError(

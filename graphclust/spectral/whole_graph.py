@@ -138,7 +138,6 @@ def _account(
     method: str, weight: str | None, symmetrize: str | None, seed: int | str, n_components: int | None = None,
     assign_labels: str | None = None, n_init: int | None = None,
 ) -> dict[str, Any]:  # fmt: skip
-    """What `Clustering` records of the call."""
     given = {"n_components": n_components, "assign_labels": assign_labels, "n_init": n_init}
     settings = {name: value for name, value in given.items() if value is not None}
     return {"parameters": {"method": method, **settings, **graph_settings(weight, symmetrize, None)}, "seed": seed}

@@ -17,7 +17,6 @@ NO_END = 1 << 62  # entries that merging may read before it comes back
 
 @loop()
 def chains_of(rows):
-    """The neighbors of each node, to be merged."""
     links = np.empty(len(rows.indices))
     for e in range(len(links)):
         links[e] = rows.weights[e] if len(rows.weights) else 1.0

@@ -41,7 +41,6 @@ def limits_of(size, labels, k, least, most):
 
 @loop(**INLINED)
 def size_at(limits, u):
-    """The size of node u."""
     if limits is None:
         return 0.0
     return limits.size[u]
@@ -49,7 +48,6 @@ def size_at(limits, u):
 
 @loop(**INLINED)
 def has_room(limits, c, size):
-    """Whether cluster c may take so much more."""
     if limits is None:
         return True
     return limits.load[c] + size <= limits.most
@@ -73,7 +71,6 @@ def may_stand(limits, size):
 
 @loop(**INLINED)
 def load_at(limits, c):
-    """What cluster c holds."""
     if limits is None:
         return 0.0
     return limits.load[c]
@@ -81,7 +78,6 @@ def load_at(limits, c):
 
 @loop(**INLINED)
 def shift_load(limits, from_c, to_c, size):
-    """So much goes from one cluster to another."""
     if limits is not None:
         limits.load[from_c] -= size
         limits.load[to_c] += size

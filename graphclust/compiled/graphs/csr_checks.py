@@ -114,7 +114,6 @@ def count_faults(first, last, block, rows, counts, examples):
 
 @loop(**UNCOUNTED)
 def root(parent, u):
-    """The root of the tree that u is in."""
     while parent[u] != u:
         parent[u] = parent[parent[u]]
         u = parent[u]

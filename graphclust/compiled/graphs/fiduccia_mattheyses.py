@@ -114,7 +114,6 @@ def change_cluster(u, step, terms, labels, sums, limits):
 
 @loop(**UNCOUNTED)
 def links_of(u, own, to, rows, labels):
-    """The links of u to two clusters."""
     weighted, stays, shared = len(rows.weights) > 0, 0.0, 0.0
     for e in range(rows.indptr[u], rows.indptr[u + 1]):
         v = np.uint32(rows.indices[e])

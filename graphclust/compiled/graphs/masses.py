@@ -10,7 +10,6 @@ from graphclust.compiled.runtime.loops import INLINED, loop
 
 @loop(**INLINED)
 def add_mass(masses, c, mass, times):
-    """Add a mass, so many times, to that of cluster c."""
     if masses.ndim == 1:
         masses[c] += times * mass
     else:
@@ -20,7 +19,6 @@ def add_mass(masses, c, mass, times):
 
 @loop(**INLINED)
 def copy_mass(masses, c, others, other):
-    """The mass of cluster c becomes that of another."""
     if masses.ndim == 1:
         masses[c] = others[other]
     else:
@@ -30,7 +28,6 @@ def copy_mass(masses, c, others, other):
 
 @loop(**INLINED)
 def clear_mass(masses, c):
-    """The mass of cluster c becomes zero."""
     if masses.ndim == 1:
         masses[c] = 0.0
     else:
@@ -67,7 +64,6 @@ def typical_product(masses, layers):
 
 @loop()
 def no_masses(like, k):
-    """Masses of k clusters, all zero."""
     if like.ndim == 1:
         return np.zeros(k)
     else:

@@ -48,7 +48,6 @@ def rows_among(members, rows, labels, place):
 
 @loop()
 def sum_rows(rows):
-    """The degree of each node."""
     degree = np.zeros(len(rows.indptr) - 1)
     for u in range(len(degree)):
         for e in range(rows.indptr[u], rows.indptr[u + 1]):

@@ -57,7 +57,6 @@ def rows_within(level, parts):
 
 @loop()
 def restrict(labels, regions):
-    """The label of each region of nodes that all have the same."""
     of_regions = np.empty(len(regions.sums.size), np.int32)
     for u in range(len(labels)):
         of_regions[regions.labels[u]] = labels[u]
@@ -66,7 +65,6 @@ def restrict(labels, regions):
 
 @loop()
 def project(found, regions):
-    """A partition of regions as one of their nodes."""
     labels = np.empty(len(regions.labels), np.int32)
     for u in range(len(labels)):
         labels[u] = found.labels[regions.labels[u]]

@@ -64,7 +64,6 @@ def sq_length(X, i):
 
 @loop()
 def own_sq_distances(first, last, block, pairs, labels, sq_distances):
-    """Squared distance of each row to the centroid of its label."""
     X, centroids = pairs
     for i in range(first, last):
         sq_distances[i] = sq_distance(X, i, centroids, labels[i])

@@ -128,7 +128,6 @@ def assign_sparse(first, last, block, pairs, few, groups, drift, bounds):
 
 @loop()
 def own_sq_distances_sparse(first, last, block, pairs, labels, sq_distances):
-    """Squared distance of each row to the centroid of its label."""
     (indptr, indices, values), sq_norms, transposed, centroid_sq_norms = pairs
     for i in range(first, last):
         product = _product(indptr[i], indptr[i + 1], indices, values, transposed, labels[i])

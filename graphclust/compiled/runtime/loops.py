@@ -63,7 +63,6 @@ def working_time() -> float:
 
 
 def add_compiler_time(seconds: float) -> None:
-    """Take seconds out of `working_time`."""
     _Clock.compiler += seconds
 
 
@@ -201,7 +200,6 @@ def start_compiler() -> Any:
 
 
 def is_started() -> bool:
-    """Whether the compiler has been started in this process."""
     return _Clock.numba is not None
 
 

@@ -19,7 +19,6 @@ AHEAD = 2  # rows: so far ahead of the row at hand loops over rows in order ask 
 
 @loop(**INLINED)
 def ask_for_neighbors(values, rows, u):
-    """Fetch the values of the neighbors of u."""
     for e in range(rows.indptr[u], rows.indptr[u + 1]):
         ask_for(values, np.uint32(rows.indices[e]))
 

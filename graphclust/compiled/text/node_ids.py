@@ -28,7 +28,6 @@ def insert(ids, multiplier, shift, table):
 
 @loop()
 def look_up(ids, multiplier, shift, table, rank_of_slot, ranks):
-    """The rank of each id; all of them are in the table."""
     mask = len(table) - 1
     for i in range(len(ids)):
         slot = np.int64((np.uint64(ids[i]) * multiplier) >> shift)

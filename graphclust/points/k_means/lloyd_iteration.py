@@ -75,7 +75,6 @@ class ValidationCurve:
         self.started = time.perf_counter()
 
     def record(self, centroids: np.ndarray) -> None:
-        """Note the energy of these centroids."""
         if self.energy_of is None:
             return
         self.seconds += time.perf_counter() - self.started

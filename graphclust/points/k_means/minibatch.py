@@ -201,7 +201,6 @@ def minibatch_kmeans(
 
 
 def _variance(points: Points) -> float:
-    """The mean variance of a feature."""
     sums, _ = cluster_sums(points, np.arange(points.n), np.ones(points.n), np.zeros(points.n, np.int64), 1)
     return float(points.sq_lengths(np.arange(points.n), sums[0] / points.n).mean()) / points.d
 

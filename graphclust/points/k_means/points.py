@@ -60,7 +60,6 @@ class DensePoints:
 
     @cached_property
     def largest(self) -> float:
-        """The largest absolute value."""
         return largest_size(self.values)
 
     def assignment(self, k: int) -> tuple[Callable[..., None], int]:
@@ -92,11 +91,9 @@ class DensePoints:
         return bool((self.values[rows] != self.values[row]).any())
 
     def take(self, rows: np.ndarray | slice) -> "DensePoints":
-        """These points alone."""
         return DensePoints(self.values[rows])
 
     def scale_by(self, exponent: int) -> "DensePoints":
-        """These points times 2^exponent."""
         return DensePoints(times_power_of_two(self.values, exponent))
 
     def sq_lengths(self, rows: np.ndarray, origin: np.ndarray) -> np.ndarray:

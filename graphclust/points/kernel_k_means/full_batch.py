@@ -145,7 +145,6 @@ class Partition:
         self.tie = max(_TIE, 8 * float(np.finfo(kernel.dtype).eps))
 
     def sum_afresh(self, progress: Progress) -> None:
-        """Compute F again from all points."""
         self.sums[:] = 0.0
         voters = np.flatnonzero(self.weights > 0.0)
         voters = voters[np.argsort(self.labels[voters], kind="stable")]  # rows that vote alike are added up together

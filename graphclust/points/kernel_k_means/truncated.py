@@ -187,7 +187,6 @@ def _learn(
 
 
 def _combinations(kernel: Kernel, clusters: list[Window]) -> KernelCenters:
-    """The centers as combinations of points."""
     sizes = [np.array([len(rows) for rows in cluster.rows]) for cluster in clusters]
     values = np.concatenate([np.repeat(c.scaled / s, s) for c, s in zip(clusters, sizes, strict=True)])
     labels = np.repeat(np.arange(len(clusters)), [s.sum() for s in sizes])
