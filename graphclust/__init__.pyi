@@ -1,7 +1,7 @@
 """The public names, each by the module that defines it: for type checkers, and for `__init__.py`."""
 
-from graphclust.coreset.induced_coreset_graph import coreset_graph as coreset_graph
 from graphclust.coreset.label_extension import ExtendedLabels as ExtendedLabels
+from graphclust.coreset.label_extension import coreset_graph as coreset_graph
 from graphclust.coreset.label_extension import extend_labels as extend_labels
 from graphclust.coreset.options import Coreset as Coreset
 from graphclust.coreset.paper import cluster_coreset as cluster_coreset
@@ -131,7 +131,7 @@ from graphclust.results.label_matching import remap_labels as remap_labels
 from graphclust.results.model_io import load_model as load_model
 from graphclust.results.prediction import ClusterModel as ClusterModel
 from graphclust.results.quotient import quotient_graph as quotient_graph
-from graphclust.spectral.block_power import block_power_embedding as block_power_embedding
+from graphclust.spectral.embedding import block_power_embedding as block_power_embedding
 from graphclust.spectral.embedding import fast_spectral_embedding as fast_spectral_embedding
 from graphclust.spectral.embedding import spectral_embedding as spectral_embedding
 from graphclust.spectral.whole_graph import fast_spectral_clustering as fast_spectral_clustering

@@ -16,7 +16,6 @@ from graphclust.checks import as_labels
 from graphclust.compiled.graphs.label_extension import Assignment, Centroids, label_nodes
 from graphclust.compiled.graphs.row_subset import ChosenRows
 from graphclust.compiled.runtime.blocks import row_blocks, run_in_blocks
-from graphclust.coreset.induced_coreset_graph import coreset_graph
 from graphclust.coreset.row_subset import KernelSource, kernel_among, kernel_towards_block
 from graphclust.coreset.sampling import CoresetSample, check_coreset
 from graphclust.errors import GraphValidationError
@@ -24,6 +23,37 @@ from graphclust.objective.kernel import NormalizedCutKernel
 
 N_BLOCKS = 8  # more would keep more threads busy, but each block searches every coreset row for its first node
 LEAST_ROWS = 1 << 15  # of a block: fewer are not worth another search of the coreset's rows
+
+
+def coreset_graph(kernel: NormalizedCutKernel, coreset: CoresetSample) -> sparse.csr_array:
+    """Adjacency w'_x K_xy w'_y between the coreset nodes, diagonal included; shape (m, m), exactly symmetric.
+
+    With the whole graph as coreset, weights D and shift 0 this is the adjacency matrix with its (implied) loops.
+
+    Source: Jourdan et al. 2025, Algorithm 3, line 4.
+
+    Raises GraphValidationError for nodes or weights that are no coreset of this graph.
+
+    >>> import numpy as np
+    >>> kernel = NormalizedCutKernel.of(np.array([[1, 1, 0], [1, 1, 1], [0, 1, 1]]), loops="given")
+    >>> coreset_graph(kernel, CoresetSample(np.arange(3), kernel.degrees)).toarray()
+    array([[1., 1., 0.],
+           [1., 1., 1.],
+           [0., 1., 1.]])
+    """
+    check_coreset(kernel, coreset)
+    rows = kernel.graph.subgraph(coreset.nodes).to_scipy()
+    scale = coreset.weights / kernel.degrees[coreset.nodes]
+    row_of = np.repeat(np.arange(len(coreset.nodes)), np.diff(rows.indptr))
+    rows.data = rows.data * (
+        scale[row_of] * scale[rows.indices]
+    )  # the product of two scales commutes: symmetric to the bit
+    diagonal = coreset.weights**2 * kernel.self_affinity[coreset.nodes]
+    off_diagonal = rows - sparse.dia_array((rows.diagonal()[None, :], [0]), shape=rows.shape)
+    with_diagonal = (off_diagonal + sparse.dia_array((diagonal[None, :], [0]), shape=rows.shape)).tocsr()
+    with_diagonal.eliminate_zeros()
+    with_diagonal.sort_indices()
+    return with_diagonal
 
 
 class ExtendedLabels(NamedTuple):

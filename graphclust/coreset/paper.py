@@ -13,8 +13,7 @@ import numpy as np
 from scipy import sparse
 
 from graphclust.checks import K_OF_GRAPH, Seed, as_choice, as_generator, as_weights, as_whole_number
-from graphclust.coreset.induced_coreset_graph import coreset_graph
-from graphclust.coreset.label_extension import extend_labels
+from graphclust.coreset.label_extension import coreset_graph, extend_labels
 from graphclust.coreset.options import DEGREES, EMBEDDINGS, Coreset
 from graphclust.coreset.outcome import Outcome
 from graphclust.coreset.sampling import construct_coreset

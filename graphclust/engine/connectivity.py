@@ -1,7 +1,5 @@
 """Connected clusters: parts of a cluster that no edge links become clusters of their own, or join a neighbor."""
 
-from typing import NamedTuple
-
 import numpy as np
 
 from graphclust.compiled.graphs.bounds import loads_of
@@ -71,8 +69,7 @@ def join_parts(level: Level, is_home: np.ndarray, of_part: np.ndarray, task: Tas
     is_home : whether a part is the home of its cluster. of_part : the cluster of each part. None if no part joins any.
     """
     n, k = len(of_part), task.k
-    joined = join_homes(level, is_home, of_part, task)
-    home, inside, mass = joined
+    home, inside, mass = join_homes(level, is_home, of_part, task)
     left = np.flatnonzero(home < 0)  # components of the graph, or parts for which no neighbor has room
     if len(left) == n - k:
         return None
@@ -82,16 +79,12 @@ def join_parts(level: Level, is_home: np.ndarray, of_part: np.ndarray, task: Tas
     return Partition(home.astype(np.int32), ClusterSums(inside, mass, np.bincount(home, minlength=k)))
 
 
-class HomeClusters(NamedTuple):
-    """The cluster of each node, int64, -1 for none, and the weight inside each cluster and its mass."""
-
-    home: np.ndarray
-    inside: np.ndarray
-    mass: np.ndarray
-
-
-def join_homes(level: Level, is_home: np.ndarray, of_node: np.ndarray, task: Task) -> HomeClusters:
+def join_homes(
+    level: Level, is_home: np.ndarray, of_node: np.ndarray, task: Task
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Each node that is no home joins the neighboring cluster that gains most, or loses least; heavy nodes first.
+
+    Returns the cluster of each node, int64, -1 for none, and the weight inside each cluster and its mass.
 
     of_node : the cluster of each node so far, -1 for none; the homes are of different clusters. If nodes have sizes,
     none leaves a cluster that would hold too little without it, nor joins one that would hold too much.
@@ -129,4 +122,4 @@ def join_homes(level: Level, is_home: np.ndarray, of_node: np.ndarray, task: Tas
         if len(left) == len(waiting):
             break
         waiting = left
-    return HomeClusters(home, inside, mass)
+    return home, inside, mass

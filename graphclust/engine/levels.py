@@ -144,11 +144,6 @@ def no_sums(level: Level, k: int) -> ClusterSums:
     return ClusterSums(np.zeros(k), np.zeros((k, *level.terms.mass.shape[1:])), np.zeros(k, np.int64))
 
 
-def no_partition(level: Level) -> Partition:
-    """A partition of no nodes, where a loop takes one or none."""
-    return Partition(np.empty(0, np.int32), no_sums(level, 0))
-
-
 def partition_in(room: Partition, k: int) -> Partition:
     """The partition into k clusters that was written into `room`."""
     return Partition(room.labels, ClusterSums(*(values[:k].copy() for values in room.sums)))

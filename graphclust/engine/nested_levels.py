@@ -19,11 +19,10 @@ from graphclust.compiled.graphs.objective import ADDITIVE, Objective
 from graphclust.engine.agglomeration import unite_ties
 from graphclust.engine.connectivity import connect
 from graphclust.engine.engine import EFFORTS, partition
-from graphclust.engine.join_small_clusters import Sizes, join_small, without_gaps
+from graphclust.engine.join_small_clusters import Sizes, join_small, parts_of_clusters, split_evenly, without_gaps
 from graphclust.engine.levels import Run, level_of, run_on
 from graphclust.engine.natural_resolutions import LOWEST, WIDE, natural_resolutions
 from graphclust.engine.resolution import task_at
-from graphclust.engine.split_evenly import parts_of_clusters, split_evenly
 from graphclust.engine.v_cycle import v_cycle
 from graphclust.engine.well_connected import leave_well_connected
 from graphclust.errors import ParameterError

@@ -13,7 +13,7 @@ from graphclust.compiled.graphs.levels import Level, Partition, Task
 from graphclust.engine.agglomeration import agglomerate
 from graphclust.engine.bisection import small_regions
 from graphclust.engine.contraction import Contraction, coarsest, contract, contractions, project, restricted
-from graphclust.engine.levels import Run, is_small, n_entries, no_partition, partition_in, room_for, square_of_mean_mass
+from graphclust.engine.levels import Run, is_small, n_entries, no_sums, partition_in, room_for, square_of_mean_mass
 from graphclust.engine.local_moving import ROUNDS, find_regions, refine
 from graphclust.engine.resolution import Schedule
 from graphclust.engine.settling import best_of, climb, is_bounded, is_cut, merge, settle, uncoarsen
@@ -92,7 +92,7 @@ def compiled_v_cycle(level: Level, found: Partition | None, task: Task, penalty:
     is_k = task.k > 0 and task.most == np.inf  # with a bound, more than k may be left: no two fit into one
     room = room_for(level, task.k if is_k else len(level.terms.mass))
     schedule = loops.Coarsening(penalty, ROUNDS, LARGEST_SHARE)
-    given = no_partition(level) if found is None else found
+    given = Partition(np.empty(0, np.int32), no_sums(level, 0)) if found is None else found
     k, read = loops.v_cycle_into(level, given, task, schedule, run.key(), room)
     run.reads(level, read)
     return partition_in(room, k)

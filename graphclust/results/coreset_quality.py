@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from graphclust.checks import Seed, as_generator, as_whole_number, check_type
-from graphclust.coreset.induced_coreset_graph import coreset_graph
+from graphclust.coreset.label_extension import coreset_graph
 from graphclust.coreset.options import Coreset
 from graphclust.coreset.paper import partition_by_paper
 from graphclust.coreset.sampling import CoresetSample

@@ -1,18 +1,65 @@
-"""Embed the nodes of a graph by the top eigenvectors of N = D^-1/2 A D^-1/2, exactly or by the power method."""
+"""Embed the nodes of a graph by the top eigenvectors of N = D^-1/2 A D^-1/2: exactly, or by two power methods.
+
+The block power method takes a graph as a product B B^T, which is never formed (Halko, Martinsson & Tropp 2011). A few
+dozen columns tell many more clusters apart, so that the cost does not grow with k as that of k eigenvectors does.
+"""
 
 from math import ceil, exp, log, log2
 
 import numpy as np
+from scipy import sparse
+from scipy.sparse.linalg import LinearOperator
 
 from graphclust.checks import K_OF_GRAPH, Seed, as_choice, as_generator, as_weights, as_whole_number
+from graphclust.compiled.graphs.lazy_walk import LazyWalk, step
+from graphclust.compiled.runtime.blocks import entry_blocks, run_in_blocks
+from graphclust.errors import GraphValidationError
+from graphclust.float_scaling import exponent_beyond, largest_size, times_power_of_two
 from graphclust.graph.container import Graph, GraphLike
-from graphclust.graph.laplacian import NormalizedAdjacency
+from graphclust.graph.matrices import as_checked_csr
 from graphclust.io.graph_input import as_graph
 from graphclust.progress import ProgressLike, as_progress
 from graphclust.spectral.eigenvectors import Deflated, top_eigenpairs
 
+ENTRIES_PER_BLOCK = 1 << 16  # fewer than usual: small graphs are multiplied hundreds of times
 FLOOR = 1e-300  # of a squared length: columns may be all zeros
 ROW_SCALES = ("unit", "degree")
+N_STEPS = 12
+
+
+class NormalizedAdjacency(LinearOperator):
+    """N x without forming N; rows are computed independently, so the result does not depend on the threads.
+
+    graph : the graph.
+    degrees : float64, shape (n_nodes,); D, the row sums by default. A node of degree 0 has a zero row and column.
+    """
+
+    def __init__(self, graph: Graph, degrees: np.ndarray | None = None):
+        super().__init__(np.float64, (graph.n_nodes, graph.n_nodes))
+        self.graph = graph
+        self.degrees = graph.degrees if degrees is None else degrees
+        self.scale = np.divide(1.0, np.sqrt(self.degrees), out=np.zeros(graph.n_nodes), where=self.degrees > 0)
+        self._blocks = entry_blocks(graph.indptr, ENTRIES_PER_BLOCK)
+
+    def lazy_step(self, columns: np.ndarray, stay: float) -> np.ndarray:
+        """stay x + (1 - stay) N x for each column x; shape (n_nodes, n_columns)."""
+        out = np.empty_like(columns)
+        walk, scaled = LazyWalk(stay, self.scale), self.scale[:, None] * columns
+        run_in_blocks(step, self._blocks, self.graph.rows, walk, scaled, columns, out)
+        return out
+
+    def _matmat(self, columns: np.ndarray) -> np.ndarray:
+        return self.lazy_step(np.ascontiguousarray(columns, dtype=np.float64), 0.0)
+
+    def _matvec(self, column: np.ndarray) -> np.ndarray:
+        return self._matmat(column.reshape(-1, 1)).ravel()
+
+    def toarray(self) -> np.ndarray:
+        """N as a dense matrix, symmetric to the bit."""
+        return self.graph.to_scipy().toarray() * (self.scale[:, None] * self.scale[None, :])
+
+    def _adjoint(self) -> "NormalizedAdjacency":
+        return self
 
 
 def spectral_embedding(
@@ -169,3 +216,67 @@ def _top_vectors(graph: Graph, degrees: np.ndarray, k: int, rng) -> list[tuple[n
                 candidates += [(value, c, nodes, vectors[:, i]) for i, value in enumerate(values.tolist())]
     candidates.sort(key=lambda pair: (-round(pair[0], 10), -volumes[pair[1]], pair[1]))
     return [(nodes, vector / np.sqrt((vector * vector).sum())) for _, _, nodes, vector in candidates[:k]]
+
+
+def block_power_embedding(
+    B: sparse.csr_array,
+    n_columns: int,
+    *,
+    n_steps: int = N_STEPS,
+    rows: str = "unit",
+    rng: Seed = None,
+    progress: ProgressLike = None,
+) -> np.ndarray:
+    """Embed the rows of B by the top eigenvectors of D^-1/2 B B^T D^-1/2, where D are the row sums of B B^T.
+
+    B : sparse, entries >= 0, shape (m, n), such as `two_step_factor`; n_columns : 1 <= n_columns <= m.
+    n_steps : multiplications by B B^T; a column whose eigenvalue is a fraction f of the last one kept fades by
+    f^n_steps. Where the budget of a `Progress` runs out fewer are made.
+    rows : "unit" or "degree", as in `spectral_embedding`.
+
+    Raises TypeError when B is no sparse array, GraphValidationError when it has negative or non-finite entries,
+    ParameterError (n_columns, n_steps, rows).
+
+    Returns float64, shape (m, n_columns), by decreasing eigenvalue; zero rows of B stay zero.
+
+    Source: Halko, Martinsson & Tropp, "Finding structure with randomness", SIAM Review 53, 2011, Algorithms 4.4, 5.3.
+
+    >>> B = sparse.csr_array([[1.0, 1, 0, 0], [1, 1, 0, 0], [0, 0, 1, 1], [0, 0, 1, 1]])
+    >>> points = block_power_embedding(B, 2, rng=0)
+    >>> bool(np.allclose(points @ points.T, [[1, 1, 0, 0], [1, 1, 0, 0], [0, 0, 1, 1], [0, 0, 1, 1]]))
+    True
+    """
+    if not sparse.issparse(B):
+        raise TypeError(
+            f"B is a {type(B).__name__}, expected a SciPy sparse array, such as two_step_factor gives; a graph itself "
+            "is embedded by spectral_embedding"
+        )
+    B = as_checked_csr(B, "B")
+    m = B.shape[0]
+    n_columns = as_whole_number(n_columns, "n_columns", at_least=1, at_most=m, why=", the number of rows")
+    n_steps = as_whole_number(n_steps, "n_steps", at_least=1)
+    as_choice(rows, "rows", ROW_SCALES)
+    bad = np.flatnonzero(~((B.data >= 0) & np.isfinite(B.data)))
+    if len(bad):
+        raise GraphValidationError(f"B holds {B.data[bad[0]]} among its entries, expected finite numbers >= 0")
+    rng, progress = as_generator(rng), as_progress(progress)
+    exponent = exponent_beyond(largest_size(B), 1e-100, 1e100)  # that of B neither changes eigenvalues nor vectors
+    B = B if exponent == 0 else times_power_of_two(B, -exponent)
+    degrees = B @ (B.T @ np.ones(m))
+    scale = np.divide(1.0, np.sqrt(degrees), out=np.zeros(m), where=degrees > 0)
+    scaled = sparse.dia_array((scale[None, :], [0]), shape=(m, m)) @ B
+    transposed = scaled.T.tocsr()
+    basis = np.linalg.qr(scaled @ (transposed @ rng.standard_normal((m, n_columns))))[0]
+    for done in range(n_steps - 1):
+        if progress.out_of_time():
+            break
+        basis = np.linalg.qr(scaled @ (transposed @ basis))[0]
+        progress.step(done + 1, n_steps)
+    half = transposed @ basis
+    _, mixing = np.linalg.eigh(half.T @ half)
+    vectors = basis @ mixing[:, ::-1]
+    largest = np.abs(vectors).argmax(axis=0)
+    vectors *= np.where(vectors[largest, np.arange(n_columns)] < 0, -1.0, 1.0)
+    vectors[degrees == 0] = 0.0
+    embedded = scale_rows(vectors, degrees, rows)
+    return embedded if exponent == 0 or rows == "unit" else np.ldexp(embedded, -exponent)

@@ -1,9 +1,14 @@
-"""Spectral clustering of a whole graph, without a coreset: the baselines, exact and fast."""
+"""Spectral clustering of a whole graph, without a coreset: the baselines, exact and fast.
+
+Instead of k-means, k orthonormal vectors with piecewise constant rows can be rotated into the indicators of k clusters.
+Products of many rows are taken by NumPy's own sums, not by BLAS, whose last bits depend on its threads.
+"""
 
 import warnings
 from typing import Any
 
 import numpy as np
+from scipy.linalg import qr, svd
 
 from graphclust.checks import Seed, as_choice, as_seeded, as_whole_number
 from graphclust.errors import ConvergenceWarning, GraphWarning, ParameterError, warn_caller
@@ -16,12 +21,60 @@ from graphclust.progress import Progress, ProgressLike, as_progress
 from graphclust.results.clustering import Clustering
 from graphclust.results.from_labels import clustering_of, graph_to_cluster
 from graphclust.spectral.embedding import spectral_embedding, walk_columns
-from graphclust.spectral.rounding import ROUNDINGS
 
+ROUNDS = 30  # at most; from a dozen on labels of a planted graph no longer change
 N_INIT = 3
 # Planted blocks that are found have 0.8 to 1.8 eigenvectors a cluster left, k-NN graphs of moons, circles and digits 2
 # to 10, small dense graphs of many classes, where the walk ends with one or two of them, 0.05 to 0.25.
 LEFT_TIMES, LEFT_SHARE = 2.0, 4.0
+
+
+def by_pivoted_qr(vectors: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """Labels of the rows, shape (n, k): by the rotation that turns k rows far apart, found by a pivoted QR, into axes.
+
+    Source: Damle, Minden & Ying 2019, Algorithm 1.
+
+    >>> by_pivoted_qr(np.array([[1.0, 0.1], [1.0, 0.1], [0.1, -1.0]]), np.random.default_rng()).tolist()
+    [0, 0, 1]
+    """
+    pivots = qr(vectors.T, mode="r", pivoting=True)[1][: vectors.shape[1]]
+    return np.abs(_rotate(vectors, _nearest_rotation(vectors[pivots].T))).argmax(axis=1)
+
+
+def by_discretizing(vectors: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """Labels of unit rows, shape (n, k): labels and the rotation that fits them best are found in turn.
+
+    Source: Yu & Shi 2003, "Multiclass spectral clustering", section 4.
+
+    >>> by_discretizing(np.array([[1.0, 0.0], [0.6, 0.8], [0.0, 1.0]]), np.random.default_rng(0)).tolist()
+    [1, 0, 0]
+    """
+    n, k = vectors.shape
+    rows = [int(rng.integers(n))]
+    likeness = np.zeros(n)
+    while len(rows) < k:  # the next is the one least like all rows taken
+        likeness += np.abs(np.einsum("ij,j->i", vectors, vectors[rows[-1]]))
+        rows.append(int(likeness.argmin()))
+    labels = _rotate(vectors, vectors[rows].T).argmax(axis=1)
+    for _ in range(ROUNDS):
+        sums = np.stack([np.bincount(labels, column, minlength=k) for column in vectors.T])
+        before, labels = labels, _rotate(vectors, _nearest_rotation(sums)).argmax(axis=1)
+        if np.array_equal(labels, before):
+            break
+    return labels
+
+
+def _nearest_rotation(matrix: np.ndarray) -> np.ndarray:
+    """The orthogonal matrix closest to this one, shape (k, k)."""
+    left, _, right = svd(matrix)
+    return left @ right
+
+
+def _rotate(vectors: np.ndarray, rotation: np.ndarray) -> np.ndarray:
+    return np.einsum("ij,jk->ik", vectors, rotation)
+
+
+ROUNDINGS = {"cluster_qr": by_pivoted_qr, "discretize": by_discretizing}
 
 
 def spectral_clustering(

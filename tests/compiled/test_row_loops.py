@@ -7,9 +7,9 @@ from graphs import all_graphs, make, make_graph
 from reference import algorithms as reference
 
 from graphclust.graph.container import Graph
-from graphclust.graph.laplacian import NormalizedAdjacency
 from graphclust.io.graph_input import as_graph
 from graphclust.progress import Progress
+from graphclust.spectral.embedding import NormalizedAdjacency
 from graphclust.two_step.in_memory import spread_labels
 
 

@@ -11,8 +11,7 @@ from graphs import all_graphs, make, make_graph
 from reference import algorithms as reference
 from test_seeding import poisoned_except
 
-from graphclust.coreset.induced_coreset_graph import coreset_graph
-from graphclust.coreset.label_extension import extend_labels
+from graphclust.coreset.label_extension import coreset_graph, extend_labels
 from graphclust.coreset.sampling import CoresetSample, _round_sizes, construct_coreset
 from graphclust.errors import ConvergenceWarning, GraphValidationError, ParameterError
 from graphclust.objective.cuts import kernel_k_means_cost, normalized_cut

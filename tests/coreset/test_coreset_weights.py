@@ -9,8 +9,7 @@ from cases import for_each
 from graphs import make, make_graph
 from reference import algorithms as reference
 
-from graphclust.coreset.induced_coreset_graph import coreset_graph
-from graphclust.coreset.label_extension import extend_labels
+from graphclust.coreset.label_extension import coreset_graph, extend_labels
 from graphclust.coreset.sampling import (
     CoresetSample,
     _round_sizes,

@@ -13,7 +13,7 @@ from scipy import sparse
 from scipy.sparse.linalg import aslinearoperator
 
 from graphclust import Coreset, coreset_sc, fast_spectral_clustering, spectral_clustering, spectral_embedding
-from graphclust.coreset.induced_coreset_graph import coreset_graph
+from graphclust.coreset.label_extension import coreset_graph
 from graphclust.coreset.paper import cluster_coreset
 from graphclust.coreset.sampling import construct_coreset
 from graphclust.errors import ConvergenceError, GraphValidationError, GraphWarning
@@ -22,9 +22,8 @@ from graphclust.io.graph_input import as_graph
 from graphclust.objective.agreement import adjusted_rand_index
 from graphclust.objective.kernel import NormalizedCutKernel
 from graphclust.spectral import eigenvectors
-from graphclust.spectral.block_power import block_power_embedding
 from graphclust.spectral.eigenvectors import top_eigenpairs
-from graphclust.spectral.embedding import fast_spectral_embedding
+from graphclust.spectral.embedding import block_power_embedding, fast_spectral_embedding
 
 DEGENERATE = {
     "star": nx.star_graph,

@@ -9,10 +9,13 @@ from reference import algorithms as reference
 from scipy import sparse
 
 from graphclust.errors import GraphValidationError, ParameterError
-from graphclust.graph.laplacian import NormalizedAdjacency
 from graphclust.spectral import eigenvectors
-from graphclust.spectral.block_power import block_power_embedding
-from graphclust.spectral.embedding import fast_spectral_embedding, spectral_embedding
+from graphclust.spectral.embedding import (
+    NormalizedAdjacency,
+    block_power_embedding,
+    fast_spectral_embedding,
+    spectral_embedding,
+)
 
 
 @for_each("name", all_graphs())

@@ -9,7 +9,7 @@ from scipy import sparse
 from graphclust import planted_partition, spectral_clustering, spectral_embedding
 from graphclust.errors import ConvergenceWarning, GraphWarning, ParameterError
 from graphclust.objective.agreement import adjusted_rand_index
-from graphclust.spectral.rounding import by_discretizing, by_pivoted_qr
+from graphclust.spectral.whole_graph import by_discretizing, by_pivoted_qr
 
 PLANTED = planted_partition(8, 60, 10.0, 1.0, rng=3)
 HOW = ("cluster_qr", "discretize")

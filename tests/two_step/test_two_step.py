@@ -20,7 +20,7 @@ from graphclust.errors import ParameterError
 from graphclust.generators.planted_graphs import planted_partition
 from graphclust.io.graph_input import as_graph
 from graphclust.objective.kernel import NormalizedCutKernel
-from graphclust.spectral.block_power import block_power_embedding
+from graphclust.spectral.embedding import block_power_embedding
 from graphclust.two_step import shared_neighbors
 from graphclust.two_step.shared_neighbors import MOST_VISITORS, two_step_coreset_graph, two_step_factor
 

@@ -12,7 +12,7 @@ from graphclust.errors import ParameterError
 from graphclust.faces.plots.canvas import COLORS, LINE, MARKERS, as_clustering, axes_for, without_frame
 from graphclust.objective.kernel import NormalizedCutKernel
 from graphclust.results.clustering import Clustering
-from graphclust.spectral.block_power import block_power_embedding
+from graphclust.spectral.embedding import block_power_embedding
 from graphclust.two_step.method import default_size
 from graphclust.two_step.shared_neighbors import two_step_factor
 

@@ -56,23 +56,18 @@ class DrawnPoints(NamedTuple):
     points: np.ndarray
 
 
-class Candidates(NamedTuple):
-    """Rows of the candidates, the points themselves, and the weight of the points nearest to each."""
-
-    rows: np.ndarray
-    points: np.ndarray
-    masses: np.ndarray
-
-
 def candidates_by_blocks(
     engine: Engine, parts: ByBlock, k: int, oversampling: float, n_rounds: int, key: int, progress: Progress
-) -> Candidates:
-    """The candidates of n_rounds rounds, or more while they are fewer than k."""
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The candidates of n_rounds rounds, or more while they are fewer than k.
+
+    Their rows, the points themselves, and the weight of the points nearest to each.
+    """
     rounds = PointRounds(engine, parts, key)
     sample_in_rounds(rounds, oversampling * k * n_rounds, n_rounds, progress, at_least=k - 1)
     masses = engine.fetch(engine.each(nearest_masses, parts, rounds.distances, rounds.n_drawn))
     drawn = engine.fetch(rounds.drawn)
-    return Candidates(drawn.rows, drawn.points, sum_in_order(masses))
+    return drawn.rows, drawn.points, sum_in_order(masses)
 
 
 class PointRounds:
@@ -278,5 +273,6 @@ def draw_candidates(
     parts = engine.by_block(
         [Part(points.take(slice(a, b)), weights[a:b]) for a, b in pairwise(engine.boundaries.tolist())]
     )
-    found = candidates_by_blocks(engine, parts, k, oversampling, n_rounds, int(rng.integers(2**63)), progress)
-    return found.rows, found.masses
+    key = int(rng.integers(2**63))
+    rows, _, masses = candidates_by_blocks(engine, parts, k, oversampling, n_rounds, key, progress)
+    return rows, masses
