@@ -24,7 +24,7 @@ from graphclust.coreset.seeding import METHODS, Seeds, d2_seeding
 from graphclust.errors import GraphValidationError, ParameterError
 from graphclust.graph.executor import InProcess
 from graphclust.objective.kernel import NormalizedCutKernel, check_kernel
-from graphclust.progress import Progress, ProgressLike, as_progress
+from graphclust.progress import ProgressLike, as_progress
 
 SAMPLINGS = (*METHODS, "parallel", "uniform")
 SECOND_TERMS = ("seed_weight", "voronoi")
@@ -193,9 +193,12 @@ def construct_coreset(
         if sampling == "uniform":
             sample = _uniform_sample(inner, round_size, rng)
         elif sampling == "parallel":
-            sample = _sample_by_blocks(inner, ceil(oversampling * k), round_size, second_term, rng, progress)
-            n_clipped += sample.n_clipped
-            entries_read += sample.entries_read
+            engine = InProcess(inner, coarse_blocks(inner.graph.indptr))
+            n_seeds, key = ceil(oversampling * k), int(rng.integers(2**63))
+            drawn = sample_by_blocks(engine, n_seeds, round_size, second_term, key, progress)
+            sample = CoresetSample(*engine.fetch(drawn.joined))
+            n_clipped += drawn.n_clipped
+            entries_read += drawn.entries_read
         else:
             with progress.stage("D²-sampling"):
                 seeds = d2_seeding(inner, ceil(oversampling * k), method=sampling, rng=rng, progress=progress)
@@ -215,16 +218,6 @@ def _uniform_sample(kernel: NormalizedCutKernel, size: int, rng: np.random.Gener
     points = kernel.points
     nodes, counts = np.unique(points[rng.integers(len(points), size=size)], return_counts=True)
     return CoresetSample(nodes, counts * kernel.point_weights[nodes] * (len(points) / size))
-
-
-def _sample_by_blocks(
-    kernel: NormalizedCutKernel, n_seeds: int, size: int, second_term: str, rng: np.random.Generator, progress: Progress
-) -> CoresetSample:
-    """Seeds in rounds and importance sampling, in the blocks of this graph."""
-    engine = InProcess(kernel, coarse_blocks(kernel.graph.indptr))
-    sample = sample_by_blocks(engine, n_seeds, size, second_term, int(rng.integers(2**63)), progress)
-    nodes, weights = engine.fetch(sample.joined)
-    return CoresetSample(nodes, weights, sample.n_clipped, sample.entries_read)
 
 
 def _round_sizes(n_points: int, size: int, rounds: int) -> list[int]:

@@ -231,17 +231,11 @@ def ranges(starts: npt.NDArray[np.int64], lengths: npt.NDArray[np.int64]) -> npt
     return np.arange(int(lengths.sum())) + np.repeat(starts - np.cumsum(lengths) + lengths, lengths)
 
 
-def _with(graph: Graph, of_nodes: npt.NDArray[np.float64] | None) -> Graph:
-    """The graph without remarks and file, whose nodes weigh so much."""
-    columns = graph.indptr, graph.indices, graph.weights, graph.degrees, graph.loops, graph.nodes
-    return Graph(*columns, node_weights=of_nodes)
-
-
 def _with_more_nodes(graph: Graph, finder: NodeRows) -> Graph:
     """The graph with the new nodes, without edges yet; each weighs 1 where the nodes of the graph have weights."""
     more, of_nodes = finder.end - graph.n_nodes, graph.node_weights
     if not more:
-        return _with(graph, of_nodes)
+        return replace(graph, remarks=(), file=None)
     zeros = np.zeros(more)
     of_nodes = None if of_nodes is None else np.concatenate([of_nodes, np.ones(more)])
     nodes = None if graph.nodes is None else [*node_names(graph), *finder.new]

@@ -12,7 +12,7 @@ from graphclust.checks import Seed, as_generator, as_number, as_whole_number
 from graphclust.errors import warn_caller
 from graphclust.points.k_means.initialization import initial_centroids
 from graphclust.points.k_means.lloyd_iteration import KMeansResult, ValidationCurve, lloyd
-from graphclust.points.k_means.points import as_cluster_count, as_point_weights, as_points_to_cluster
+from graphclust.points.k_means.points import as_weighted_points
 from graphclust.points.k_means.seeding import warn_if_fewer
 from graphclust.progress import ProgressLike, as_progress
 
@@ -58,9 +58,7 @@ def kmeans(
     (1.0, [0.5, 10.5])
     """
     rng = as_generator(rng)
-    points = as_points_to_cluster(X)
-    k = as_cluster_count(k, points.n)
-    weights = as_point_weights(sample_weight, points)
+    points, k, weights = as_weighted_points(X, k, sample_weight)
     n_init = as_whole_number(n_init, "n_init", at_least=1)
     max_iter = as_whole_number(max_iter, "max_iter", at_least=1)
     tol = as_number(tol, "tol", at_least=0.0)

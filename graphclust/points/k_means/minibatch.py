@@ -22,7 +22,7 @@ from graphclust.points.k_means.bounds import assign_once
 from graphclust.points.k_means.centroid_update import cluster_sums, own_sq_distances
 from graphclust.points.k_means.initialization import start_from_some
 from graphclust.points.k_means.lloyd_iteration import KMeansResult, ValidationCurve, grow_batch, result_of_labels
-from graphclust.points.k_means.points import Points, as_cluster_count, as_point_weights, as_points, as_points_to_cluster
+from graphclust.points.k_means.points import Points, as_point_weights, as_points, as_weighted_points
 from graphclust.points.k_means.seeding import warn_if_fewer
 from graphclust.progress import ProgressLike, as_progress
 
@@ -156,9 +156,7 @@ def minibatch_kmeans(
     True
     """
     rng = as_generator(rng)
-    points = as_points_to_cluster(X)
-    k = as_cluster_count(k, points.n)
-    weights = as_point_weights(sample_weight, points)
+    points, k, weights = as_weighted_points(X, k, sample_weight)
     batch_size = as_whole_number(batch_size, "batch_size", at_least=1, at_most=2**31 - 1)
     max_iter = as_whole_number(max_iter, "max_iter", at_least=1)
     tol = as_number(tol, "tol", at_least=0.0)
@@ -243,9 +241,7 @@ def nested_minibatch_kmeans(
     (1.0, [0.5, 10.5])
     """
     rng, progress = as_generator(rng), as_progress(progress)
-    points = as_points_to_cluster(X)
-    k = as_cluster_count(k, points.n)
-    weights = as_point_weights(sample_weight, points)
+    points, k, weights = as_weighted_points(X, k, sample_weight)
     batch_size = min(as_whole_number(batch_size, "batch_size", at_least=1), points.n)
     rho = as_number(rho, "rho", above=0.0)
     max_iter = as_whole_number(max_iter, "max_iter", at_least=1)

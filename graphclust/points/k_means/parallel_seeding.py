@@ -16,13 +16,7 @@ from graphclust.compiled.runtime import counter_rng
 from graphclust.compiled.runtime.blocks import row_blocks, run_in_blocks
 from graphclust.graph.executor import ByBlock, Engine, InProcess, Whole, sum_in_order
 from graphclust.points.k_means.lloyd_iteration import ValidationCurve, lloyd
-from graphclust.points.k_means.points import (
-    DensePoints,
-    Points,
-    as_cluster_count,
-    as_point_weights,
-    as_points_to_cluster,
-)
+from graphclust.points.k_means.points import DensePoints, Points, as_weighted_points
 from graphclust.points.k_means.sampling_rounds import sample_in_rounds
 from graphclust.points.k_means.seeding import distances_without_seeds, draw_seeds, greedy_candidates, warn_if_fewer
 from graphclust.progress import Progress, ProgressLike, as_progress
@@ -227,9 +221,7 @@ def kmeans_parallel(
     [0.0, 9.0]
     """
     rng = as_generator(rng)
-    points = as_points_to_cluster(X)
-    k = as_cluster_count(k, points.n)
-    weights = as_point_weights(sample_weight, points)
+    points, k, weights = as_weighted_points(X, k, sample_weight)
     oversampling = as_number(oversampling, "oversampling", above=0.0)
     n_rounds = as_whole_number(n_rounds, "n_rounds", at_least=1)
     centroids = parallel_centroids(points, weights, k, oversampling, n_rounds, rng, as_progress(progress))

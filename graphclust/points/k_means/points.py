@@ -284,6 +284,12 @@ def as_cluster_count(k: Any, n_points: int) -> int:
     return k
 
 
+def as_weighted_points(X: Any, k: Any, sample_weight: Any) -> tuple[Points, int, np.ndarray]:
+    """What every k-means is given, checked: points to cluster, the number of clusters, and the points' weights."""
+    points = as_points_to_cluster(X)
+    return points, as_cluster_count(k, points.n), as_point_weights(sample_weight, points)
+
+
 def as_centroids(init: Any, k: int, points: Points) -> np.ndarray:
     """Given centroids as a dense (k, d) array of the points' dtype."""
     given = as_points(init, "init")

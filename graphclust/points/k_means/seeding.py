@@ -23,13 +23,7 @@ from graphclust.compiled.points.point_seeding import (
 )
 from graphclust.compiled.runtime.blocks import row_blocks, run_in_blocks
 from graphclust.errors import ConvergenceWarning, amount, warn_caller
-from graphclust.points.k_means.points import (
-    DensePoints,
-    Points,
-    as_cluster_count,
-    as_point_weights,
-    as_points_to_cluster,
-)
+from graphclust.points.k_means.points import DensePoints, Points, as_weighted_points
 from graphclust.progress import Progress, ProgressLike, as_progress
 
 ROWS = 4096
@@ -62,9 +56,7 @@ def distance_seeding(
     >>> distance_seeding([[0.0], [1.0], [10.0]], 2, exponent=float("inf"), rng=1)
     array([1, 2])
     """
-    points = as_points_to_cluster(X)
-    k = as_cluster_count(k, points.n)
-    weights = as_point_weights(sample_weight, points)
+    points, k, weights = as_weighted_points(X, k, sample_weight)
     if exponent != np.inf:
         exponent = as_number(exponent, "exponent", at_least=0.0)
     n_candidates = as_whole_number(n_candidates, "n_candidates", at_least=1)

@@ -9,6 +9,7 @@ from scipy import sparse
 from graphclust.checks import as_choice, as_weights
 from graphclust.errors import GraphValidationError, GraphWarning, ParameterError, warn_caller
 from graphclust.graph.container import Graph
+from graphclust.points.k_means.points import as_cluster_count
 from graphclust.points.kernel_k_means.kernel import Kernel
 from graphclust.points.kernel_k_means.matrix_kernels import DenseKernel, GraphKernel, SparseKernel
 from graphclust.points.kernel_k_means.point_kernels import (
@@ -33,7 +34,11 @@ WITH_WIDTH: dict[str, Callable[..., Kernel]] = {"gaussian": GaussianKernel, "lap
 def as_kernel(K_or_X: Any, kernel: str, sample_weight: Any, weight: str | None = "weight") -> Kernel:
     """A kernel as it is; that of a `Graph` or NetworkX graph; otherwise the named one of a matrix or of points."""
     as_choice(kernel, "kernel", (*WITH_WIDTH, *NAMED))
-    _refuse_kernel_for_cuts(K_or_X)
+    if hasattr(K_or_X, "point_weights"):
+        raise TypeError(
+            f"K_or_X is a {type(K_or_X).__name__}, expected points, a matrix, a graph or a kernel such as GraphKernel; "
+            "pass its graph, K_or_X.graph"
+        )
     if not isinstance(K_or_X, Kernel):
         of_graph = isinstance(K_or_X, Graph) or hasattr(K_or_X, "adjacency")
         if of_graph or kernel == "normalized cut":
@@ -56,19 +61,19 @@ def as_kernel(K_or_X: Any, kernel: str, sample_weight: Any, weight: str | None =
     return NAMED[kernel](K_or_X)
 
 
-def _refuse_kernel_for_cuts(K_or_X: Any) -> None:
-    if hasattr(K_or_X, "point_weights"):
-        raise TypeError(
-            f"K_or_X is a {type(K_or_X).__name__}, expected points, a matrix, a graph or a kernel such as GraphKernel; "
-            "pass its graph, K_or_X.graph"
-        )
-
-
 def _looks_like_a_kernel(X: Any) -> bool:
     """Whether a matrix is square and symmetric, as points of more than two features are by accident only."""
     if not isinstance(X, np.ndarray) or X.ndim != 2 or X.shape[0] != X.shape[1] or len(X) < 3:
         return False
     return X.dtype.kind in "iuf" and bool(np.allclose(X, X.T, equal_nan=True))
+
+
+def as_weighted_kernel(
+    K_or_X: Any, k: Any, kernel: str, sample_weight: Any, weight: str | None
+) -> tuple[Kernel, int, np.ndarray]:
+    """What every kernel k-means is given, checked: the kernel, the number of clusters, and the points' weights."""
+    found = as_kernel(K_or_X, kernel, sample_weight, weight)
+    return found, as_cluster_count(k, found.n), point_weights(found, sample_weight)
 
 
 def point_weights(kernel: Kernel, sample_weight: Any) -> np.ndarray:

@@ -14,9 +14,8 @@ from graphclust.checks import Seed, as_choice, as_generator, as_number, as_whole
 from graphclust.coreset.sampling import SECOND_TERMS, CoresetSample, construct_coreset, importance_sample
 from graphclust.coreset.seeding import Seeds
 from graphclust.errors import ParameterError
-from graphclust.points.k_means.points import as_cluster_count
 from graphclust.points.kernel_k_means.centers import KernelCenters, KernelKMeansResult, label_points
-from graphclust.points.kernel_k_means.choice import as_kernel, point_weights
+from graphclust.points.kernel_k_means.choice import as_weighted_kernel
 from graphclust.points.kernel_k_means.full_batch import iterate
 from graphclust.points.kernel_k_means.kernel import Kernel, RestrictedKernel
 from graphclust.points.kernel_k_means.matrix_kernels import GraphKernel
@@ -64,9 +63,7 @@ def coreset_kernel_kmeans(
     True
     """
     rng, progress = as_generator(rng), as_progress(progress)
-    kernel_ = as_kernel(K_or_X, kernel, sample_weight, weight)
-    k = as_cluster_count(k, kernel_.n)
-    weights = point_weights(kernel_, sample_weight)
+    kernel_, k, weights = as_weighted_kernel(K_or_X, k, kernel, sample_weight, weight)
     size = as_whole_number(coreset_size, "coreset_size", at_least=k, why=": one point a cluster")
     oversampling = as_number(oversampling, "oversampling", above=0.0)
     max_iter = as_whole_number(max_iter, "max_iter", at_least=1)

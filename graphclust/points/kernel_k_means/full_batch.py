@@ -14,9 +14,8 @@ from scipy.sparse.linalg import LinearOperator, eigsh
 
 from graphclust.checks import Seed, as_choice, as_generator, as_labels, as_number, as_whole_number
 from graphclust.errors import GraphValidationError
-from graphclust.points.k_means.points import as_cluster_count
 from graphclust.points.kernel_k_means.centers import KernelKMeansResult, centers_of, count_negative
-from graphclust.points.kernel_k_means.choice import as_kernel, point_weights
+from graphclust.points.kernel_k_means.choice import as_weighted_kernel
 from graphclust.points.kernel_k_means.kernel import Kernel, gamma
 from graphclust.points.kernel_k_means.seeding import draw_seeds, nearest_seeds, warn_if_fewer_points
 from graphclust.progress import Progress, ProgressLike, as_progress
@@ -68,9 +67,7 @@ def kernel_kmeans(
     (1.0, True)
     """
     rng, progress = as_generator(rng), as_progress(progress)
-    kernel_ = as_kernel(K_or_X, kernel, sample_weight, weight)
-    k = as_cluster_count(k, kernel_.n)
-    weights = point_weights(kernel_, sample_weight)
+    kernel_, k, weights = as_weighted_kernel(K_or_X, k, kernel, sample_weight, weight)
     max_iter = as_whole_number(max_iter, "max_iter", at_least=1)
     shift = as_number(shift, "shift", at_least=0.0)
     if isinstance(init, str):

@@ -13,10 +13,9 @@ import numpy.typing as npt
 from scipy import sparse
 
 from graphclust.checks import Seed, as_choice, as_generator, as_number, as_whole_number
-from graphclust.points.k_means.points import as_cluster_count
 from graphclust.points.kernel_k_means.batches import RATES, draw_batches, initial_rows, shares
 from graphclust.points.kernel_k_means.centers import KernelCenters, KernelKMeansResult, label_points
-from graphclust.points.kernel_k_means.choice import as_kernel, point_weights
+from graphclust.points.kernel_k_means.choice import as_weighted_kernel
 from graphclust.progress import Progress, ProgressLike, as_progress
 
 
@@ -59,9 +58,7 @@ def minibatch_kernel_kmeans(
     True
     """
     rng, progress = as_generator(rng), as_progress(progress)
-    kernel_ = as_kernel(K_or_X, kernel, sample_weight, weight)
-    k = as_cluster_count(k, kernel_.n)
-    weights = point_weights(kernel_, sample_weight)
+    kernel_, k, weights = as_weighted_kernel(K_or_X, k, kernel, sample_weight, weight)
     batch_size = as_whole_number(batch_size, "batch_size", at_least=1, at_most=2**31 - 1)
     max_iter = as_whole_number(max_iter, "max_iter", at_least=1)
     tol = -np.inf if tol is None else as_number(tol, "tol", at_least=0.0)

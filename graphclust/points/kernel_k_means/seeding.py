@@ -8,9 +8,8 @@ import numpy.typing as npt
 
 from graphclust.checks import Seed, as_generator, as_whole_number
 from graphclust.errors import ConvergenceWarning, warn_caller
-from graphclust.points.k_means.points import as_cluster_count
 from graphclust.points.k_means.seeding import warn_if_fewer
-from graphclust.points.kernel_k_means.choice import as_kernel, point_weights
+from graphclust.points.kernel_k_means.choice import as_weighted_kernel
 from graphclust.points.kernel_k_means.kernel import Kernel, count_negative
 from graphclust.progress import Progress, ProgressLike, as_progress
 
@@ -51,9 +50,9 @@ def kernel_kmeans_plusplus(
     True
     """
     rng = as_generator(rng)
-    kernel_ = as_kernel(K_or_X, kernel, sample_weight, weight)
-    n_seeds = as_cluster_count(as_whole_number(n_seeds, "n_seeds", at_least=1), kernel_.n)
-    seeds = draw_seeds(kernel_, point_weights(kernel_, sample_weight), n_seeds, rng, as_progress(progress))
+    n_seeds = as_whole_number(n_seeds, "n_seeds", at_least=1)
+    kernel_, n_seeds, weights = as_weighted_kernel(K_or_X, n_seeds, kernel, sample_weight, weight)
+    seeds = draw_seeds(kernel_, weights, n_seeds, rng, as_progress(progress))
     warn_if_fewer_points(len(seeds.rows), n_seeds, seeds.n_clipped)
     return seeds
 
