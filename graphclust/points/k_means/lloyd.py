@@ -11,7 +11,7 @@ import numpy.typing as npt
 from graphclust.checks import Seed, as_generator, as_number, as_whole_number
 from graphclust.errors import warn_caller
 from graphclust.points.k_means.initialization import initial_centroids
-from graphclust.points.k_means.lloyd_iteration import KMeansResult, ValidationCurve, lloyd
+from graphclust.points.k_means.lloyd_iteration import Iteration, KMeansResult, ValidationCurve, lloyd
 from graphclust.points.k_means.points import as_weighted_points
 from graphclust.points.k_means.seeding import warn_if_fewer
 from graphclust.progress import ProgressLike, as_progress
@@ -71,7 +71,8 @@ def kmeans(
             if best is not None and progress.out_of_time():
                 break
             start = initial_centroids(points, weights, k, init, rng, progress)
-            result = lloyd(points, weights, start, max_iter, tol, ValidationCurve(validation, points.d), progress)
+            curve = ValidationCurve(validation, points.d)
+            result = lloyd(Iteration(points, weights, max_iter, tol, curve, progress), start)
             best = _better(best, result)
     assert best is not None
     warn_if_fewer(len(best.centroids), k)

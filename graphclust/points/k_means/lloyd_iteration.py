@@ -2,7 +2,7 @@
 
 import time
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -96,38 +96,31 @@ class _MeanSquaredDistance:
         return own_sq_distances(self.points, centroids, labels).mean()
 
 
-def lloyd(
-    points: Points,
-    weights: np.ndarray,
-    centroids: np.ndarray,
-    max_iter: int,
-    tol: float,
-    curve: ValidationCurve,
-    progress: Progress,
-) -> KMeansResult:
+class Iteration(NamedTuple):
+    """What an iteration is given: the points and their weights, when it ends, and who looks on."""
+
+    points: Points
+    weights: np.ndarray
+    max_iter: int
+    tol: float
+    curve: ValidationCurve
+    progress: Progress
+
+
+def lloyd(given: Iteration, centroids: np.ndarray) -> KMeansResult:
     """Lloyd's iteration from the given centroids, to a fixed point, to `tol` or for `max_iter` updates."""
-    order = np.arange(points.n)
-    return grow_batch(points, weights, centroids, order, points.n, np.inf, max_iter, tol, curve, progress)
+    n = given.points.n
+    return grow_batch(given, centroids, np.arange(n), n, np.inf)
 
 
-def grow_batch(
-    points: Points,
-    weights: np.ndarray,
-    centroids: np.ndarray,
-    order: np.ndarray,
-    batch_size: int,
-    rho: float,
-    max_iter: int,
-    tol: float,
-    curve: ValidationCurve,
-    progress: Progress,
-) -> KMeansResult:
+def grow_batch(given: Iteration, centroids: np.ndarray, order: np.ndarray, batch_size: int, rho: float) -> KMeansResult:
     """Lloyd's iteration on the first points in `order`, twice as many whenever the centroids have settled on those.
 
     They have when each centroid's standard error is more than `rho` times its last movement, or it has not moved: that
     of copies of one point has no standard error either. Sums are kept up to date by the points whose label changed; at
     the end they are taken afresh, so that the end is a fixed point.
     """
+    points, weights, max_iter, tol, curve, progress = given
     k = len(centroids)
     bounds = BoundedAssignment(points, centroids, order)
     tally = Tally(points, order, weights[order], k, batch_size)
@@ -138,9 +131,7 @@ def grow_batch(
     curve.record(centroids)
 
     def so_far() -> KMeansResult:
-        return result_of_labels(
-            points, weights, bounds.centroids, assign_once(points, bounds.centroids), history, curve
-        )
+        return result_of_labels(given, bounds.centroids, assign_once(points, bounds.centroids), history)
 
     progress.offer(so_far)
     while True:
@@ -155,7 +146,7 @@ def grow_batch(
             labels[order] = bounds.labels
             centroids, _ = update_centroids(points, weights, labels, k)
             if len(centroids) < k:
-                return lloyd(points, weights, centroids, max_iter, tol, curve, progress)
+                return lloyd(given, centroids)
             tally.recount(labels[order])
             tally.renew(centroids)
             moved = bounds.move(centroids)
@@ -171,21 +162,15 @@ def grow_batch(
             settled = tol > 0.0 and (moved**2).sum() <= tol * tally.variance() / points.d
         elif ((moved == 0.0) | (tally.standard_errors(moved) > rho * moved)).all():
             n_rows = min(2 * n_rows, points.n)
-    return replace(result_of_labels(points, weights, bounds.centroids, labels, history, curve), converged=converged)
+    return replace(result_of_labels(given, bounds.centroids, labels, history), converged=converged)
 
 
-def result_of_labels(
-    points: Points,
-    weights: np.ndarray,
-    centroids: np.ndarray,
-    labels: np.ndarray,
-    history: list[float],
-    curve: ValidationCurve,
-) -> KMeansResult:
+def result_of_labels(given: Iteration, centroids: np.ndarray, labels: np.ndarray, history: list[float]) -> KMeansResult:
     """The result for labels that are nearest to these centroids; a centroid without weighted points is left out."""
+    points, weights = given.points, given.weights
     occupied = np.bincount(labels, weights, minlength=len(centroids)) > 0.0
     if not occupied.all():
         centroids = np.ascontiguousarray(centroids[occupied])
         labels = assign_once(points, centroids)
     inertia = inertia_of(points, weights, centroids, labels)
-    return KMeansResult(centroids, labels, inertia, len(history), np.array(history), curve.table())
+    return KMeansResult(centroids, labels, inertia, len(history), np.array(history), given.curve.table())

@@ -21,7 +21,13 @@ from graphclust.errors import GraphValidationError
 from graphclust.points.k_means.bounds import assign_once
 from graphclust.points.k_means.centroid_update import cluster_sums, own_sq_distances
 from graphclust.points.k_means.initialization import start_from_some
-from graphclust.points.k_means.lloyd_iteration import KMeansResult, ValidationCurve, grow_batch, result_of_labels
+from graphclust.points.k_means.lloyd_iteration import (
+    Iteration,
+    KMeansResult,
+    ValidationCurve,
+    grow_batch,
+    result_of_labels,
+)
 from graphclust.points.k_means.points import Points, as_point_weights, as_points, as_weighted_points
 from graphclust.points.k_means.seeding import warn_if_fewer
 from graphclust.progress import ProgressLike, as_progress
@@ -172,10 +178,10 @@ def minibatch_kmeans(
     history: list[float] = []
     smooth, lowest, since = np.inf, np.inf, 0
     curve.record(model.centroids)
+    given = Iteration(points, weights, max_iter, tol, curve, progress)
 
     def so_far() -> KMeansResult:
-        labels = assign_once(points, model.centroids)
-        return result_of_labels(points, weights, model.centroids, labels, history, curve)
+        return result_of_labels(given, model.centroids, assign_once(points, model.centroids), history)
 
     with progress.interruptible():
         progress.offer(so_far)
@@ -245,11 +251,11 @@ def nested_minibatch_kmeans(
     batch_size = min(as_whole_number(batch_size, "batch_size", at_least=1), points.n)
     rho = as_number(rho, "rho", above=0.0)
     max_iter = as_whole_number(max_iter, "max_iter", at_least=1)
-    curve = ValidationCurve(validation, points.d)
+    given = Iteration(points, weights, max_iter, 0.0, ValidationCurve(validation, points.d), progress)
     order = nested_order(points.n, batch_size, rng, weights)
     init = start_from_some(points, weights, order[: max(batch_size, k)], k, init, rng)
     with progress.interruptible():
-        result = grow_batch(points, weights, init, order, batch_size, rho, max_iter, 0.0, curve, progress)
+        result = grow_batch(given, init, order, batch_size, rho)
     warn_if_fewer(len(result.centroids), k)
     return result
 

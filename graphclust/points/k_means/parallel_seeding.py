@@ -15,7 +15,7 @@ from graphclust.compiled.points.point_seeding import NearestSeeds, Reach, distan
 from graphclust.compiled.runtime import counter_rng
 from graphclust.compiled.runtime.blocks import row_blocks, run_in_blocks
 from graphclust.graph.executor import ByBlock, Engine, InProcess, Whole, sum_in_order
-from graphclust.points.k_means.lloyd_iteration import ValidationCurve, lloyd
+from graphclust.points.k_means.lloyd_iteration import Iteration, ValidationCurve, lloyd
 from graphclust.points.k_means.points import DensePoints, Points, as_weighted_points
 from graphclust.points.k_means.sampling_rounds import sample_in_rounds
 from graphclust.points.k_means.seeding import distances_without_seeds, draw_seeds, greedy_candidates, warn_if_fewer
@@ -247,8 +247,8 @@ def centroids_of_candidates(candidates: np.ndarray, masses: np.ndarray, k: int, 
     """Weighted candidates clustered into k, or as many as they are."""
     points = DensePoints(np.ascontiguousarray(candidates))
     seeds = draw_seeds(points, masses, min(k, points.n), 2.0, greedy_candidates(k), rng, Progress())
-    curve = ValidationCurve(None, points.d)
-    return lloyd(points, masses, points.rows(seeds), 100, 0.0, curve, Progress()).centroids
+    given = Iteration(points, masses, 100, 0.0, ValidationCurve(None, points.d), Progress())
+    return lloyd(given, points.rows(seeds)).centroids
 
 
 def draw_candidates(
