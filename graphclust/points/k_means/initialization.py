@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from graphclust.checks import as_choice
-from graphclust.points.k_means.parallel_seeding import N_ROUNDS, OVERSAMPLING, parallel_centroids
+from graphclust.points.k_means.parallel_seeding import N_ROUNDS, OVERSAMPLING, centroids_of_candidates, draw_candidates
 from graphclust.points.k_means.points import Points, as_centroids
 from graphclust.points.k_means.seeding import draw_seeds, greedy_candidates
 from graphclust.progress import Progress
@@ -21,7 +21,8 @@ def initial_centroids(
         return as_centroids(init, k, points)
     as_choice(init, "init", INITS)
     if init == "k-means||":
-        return parallel_centroids(points, weights, k, OVERSAMPLING, N_ROUNDS, rng, progress)
+        rows, masses = draw_candidates(points, weights, k, OVERSAMPLING, N_ROUNDS, rng, progress)
+        return centroids_of_candidates(points.rows(rows), masses, k, rng)
     exponent = 0.0 if init == "random" else 2.0
     n_candidates = greedy_candidates(k) if init == "greedy k-means++" else 1
     return points.rows(draw_seeds(points, weights, k, exponent, n_candidates, rng, progress))

@@ -224,23 +224,10 @@ def kmeans_parallel(
     points, k, weights = as_weighted_points(X, k, sample_weight)
     oversampling = as_number(oversampling, "oversampling", above=0.0)
     n_rounds = as_whole_number(n_rounds, "n_rounds", at_least=1)
-    centroids = parallel_centroids(points, weights, k, oversampling, n_rounds, rng, as_progress(progress))
+    rows, masses = draw_candidates(points, weights, k, oversampling, n_rounds, rng, as_progress(progress))
+    centroids = centroids_of_candidates(points.rows(rows), masses, k, rng)
     warn_if_fewer(len(centroids), k)
     return centroids
-
-
-def parallel_centroids(
-    points: Points,
-    weights: np.ndarray,
-    k: int,
-    oversampling: float,
-    n_rounds: int,
-    rng: np.random.Generator,
-    progress: Progress,
-) -> np.ndarray:
-    """`kmeans_parallel` without its checks."""
-    rows, masses = draw_candidates(points, weights, k, oversampling, n_rounds, rng, progress)
-    return centroids_of_candidates(points.rows(rows), masses, k, rng)
 
 
 def centroids_of_candidates(candidates: np.ndarray, masses: np.ndarray, k: int, rng: np.random.Generator) -> np.ndarray:

@@ -16,7 +16,7 @@ from graphclust.coreset.seeding import Seeds
 from graphclust.errors import ParameterError
 from graphclust.points.kernel_k_means.centers import KernelCenters, KernelKMeansResult, label_points
 from graphclust.points.kernel_k_means.choice import as_weighted_kernel
-from graphclust.points.kernel_k_means.full_batch import iterate
+from graphclust.points.kernel_k_means.full_batch import Partition, iterate
 from graphclust.points.kernel_k_means.kernel import Kernel, RestrictedKernel
 from graphclust.points.kernel_k_means.matrix_kernels import GraphKernel
 from graphclust.points.kernel_k_means.seeding import draw_seeds, nearest_seeds, warn_if_fewer_points
@@ -84,7 +84,8 @@ def coreset_kernel_kmeans(
     drawn = draw_seeds(small, coreset.weights, n_clusters, rng, progress)
     labels = nearest_seeds(small, drawn.rows)
     with progress.within(None):  # these are labels of the coreset
-        found = iterate(small, coreset.weights, labels, n_clusters, max_iter, True, 0.0, progress)
+        partition = Partition(small, coreset.weights, labels, n_clusters, 0.0)
+        found = iterate(partition, max_iter, True, progress)
     n_clipped = coreset.n_clipped + drawn.n_clipped
     warn_if_fewer_points(int(np.isfinite(found.centers.sq_norms).sum()), k, n_clipped)
     centers = KernelCenters(

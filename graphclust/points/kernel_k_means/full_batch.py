@@ -83,54 +83,9 @@ def kernel_kmeans(
             raise GraphValidationError(
                 f"init holds labels from {labels.min()} to {labels.max()}, expected them in [0, k) = [0, {k})"
             )
-    result = iterate(kernel_, weights, labels, k, max_iter, incremental, shift, progress)
+    result = iterate(Partition(kernel_, weights, labels, k, shift), max_iter, incremental, progress)
     warn_if_fewer_points(int(np.isfinite(result.centers.sq_norms).sum()), k, n_clipped)
     return replace(result, n_clipped=n_clipped)
-
-
-def iterate(
-    kernel: Kernel,
-    weights: np.ndarray,
-    labels: np.ndarray,
-    k: int,
-    max_iter: int,
-    incremental: bool,
-    shift: float,
-    progress: Progress,
-) -> KernelKMeansResult:
-    """`kernel_kmeans` from labels, which are changed."""
-    partition = Partition(kernel, weights, labels, k, shift)
-    lengths = np.abs(kernel.diagonal)
-    history: list[float] = []
-    with progress.interruptible(), progress.stage("kernel k-means"):
-        progress.offer(labels.copy)
-        partition.sum_afresh(Progress())
-        while True:
-            partition.fill_empty_clusters()
-            to_means = partition.relative_sq_distances()
-            nearest = to_means.argmin(axis=0)
-            points = np.arange(kernel.n)
-            own = to_means[labels, points]
-            typical = partition.mean_sq_lengths()
-            ties = partition.tie * (lengths + typical[labels] + typical[nearest])
-            changed = np.flatnonzero(to_means[nearest, points] < own - ties)
-            if len(changed) == 0 or len(history) == max_iter or (history and progress.out_of_time()):
-                break
-            history.append(partition.cost())
-            partition.move(changed, nearest[changed], add=incremental)
-            if not incremental:
-                partition.sum_afresh(Progress())
-            progress.step(len(history), max_iter)
-    sq_norms = partition.sq_norms()
-    sq_distances = partition.own_sq_distances()
-    scale = lengths + partition.mean_sq_lengths()[labels]
-    n_negative = count_negative(sq_distances[weights > 0.0], scale[weights > 0.0], kernel)
-    proposed = definite_shift(kernel, weights) if n_negative else 0.0
-    centers = centers_of(kernel, weights, labels, np.where(partition.masses > 0.0, sq_norms, np.inf))
-    reported = labels if kernel.weights is None else np.where(kernel.weights > 0.0, labels, -1)
-    return KernelKMeansResult(
-        reported, partition.cost(), len(history), np.array(history), gamma(kernel), n_negative, proposed, centers
-    )
 
 
 class Partition:
@@ -216,6 +171,42 @@ class Partition:
             if costs[dearest] == 0.0:
                 break
             self.move(np.array([dearest]), np.array([j]))
+
+
+def iterate(partition: Partition, max_iter: int, incremental: bool, progress: Progress) -> KernelKMeansResult:
+    """`kernel_kmeans` from a partition, whose labels are changed."""
+    kernel, weights, labels = partition.kernel, partition.weights, partition.labels
+    lengths = np.abs(kernel.diagonal)
+    history: list[float] = []
+    with progress.interruptible(), progress.stage("kernel k-means"):
+        progress.offer(labels.copy)
+        partition.sum_afresh(Progress())
+        while True:
+            partition.fill_empty_clusters()
+            to_means = partition.relative_sq_distances()
+            nearest = to_means.argmin(axis=0)
+            points = np.arange(kernel.n)
+            own = to_means[labels, points]
+            typical = partition.mean_sq_lengths()
+            ties = partition.tie * (lengths + typical[labels] + typical[nearest])
+            changed = np.flatnonzero(to_means[nearest, points] < own - ties)
+            if len(changed) == 0 or len(history) == max_iter or (history and progress.out_of_time()):
+                break
+            history.append(partition.cost())
+            partition.move(changed, nearest[changed], add=incremental)
+            if not incremental:
+                partition.sum_afresh(Progress())
+            progress.step(len(history), max_iter)
+    sq_norms = partition.sq_norms()
+    sq_distances = partition.own_sq_distances()
+    scale = lengths + partition.mean_sq_lengths()[labels]
+    n_negative = count_negative(sq_distances[weights > 0.0], scale[weights > 0.0], kernel)
+    proposed = definite_shift(kernel, weights) if n_negative else 0.0
+    centers = centers_of(kernel, weights, labels, np.where(partition.masses > 0.0, sq_norms, np.inf))
+    reported = labels if kernel.weights is None else np.where(kernel.weights > 0.0, labels, -1)
+    return KernelKMeansResult(
+        reported, partition.cost(), len(history), np.array(history), gamma(kernel), n_negative, proposed, centers
+    )
 
 
 def definite_shift(kernel: Kernel, weights: np.ndarray) -> float:
