@@ -10,7 +10,7 @@ from typing import Any, TypedDict
 import numpy as np
 import numpy.typing as npt
 
-from graphclust.checks import as_choice, as_whole_number
+from graphclust.checks import as_whole_number
 from graphclust.datasets import cache
 from graphclust.datasets.archives import check_matrix
 from graphclust.datasets.array_cache import VERSION, keep_graph, read_kept_graph
@@ -31,7 +31,8 @@ from graphclust.graph.container import Graph
 from graphclust.graph.matrices import warn_of
 from graphclust.io.container_limits import available_bytes
 from graphclust.io.formats.communities import Communities
-from graphclust.io.read_file import LoadInfo, load_file
+from graphclust.io.read_file import ID_TYPE, LoadInfo, load_file
+from graphclust.io.text.edge_lines import Reading
 from graphclust.progress import Progress, ProgressLike, as_progress
 
 __all__ = ["DatasetInfo"]
@@ -83,27 +84,19 @@ class MatrixOptions(FetchOptions, total=False):
 class Request:
     """What was asked for, checked: how to read the graph, and what may be taken for it."""
 
-    weights: str | None = None
-    symmetrize: str | None = "max"
-    bipartite: bool = False
-    memory_limit: int | None = None
+    reading: Reading
     max_download_bytes: int | None = None
     mirror: str | None = None
 
     def __post_init__(self):
-        if self.weights is not None:
-            as_choice(self.weights, "weights", ("file", "abs", "ignore"))
-        if self.symmetrize is not None:
-            as_choice(self.symmetrize, "symmetrize", ("max", "sum"))
-        for name in ("memory_limit", "max_download_bytes"):
-            if getattr(self, name) is not None:
-                as_whole_number(getattr(self, name), name, at_least=1)
+        if self.max_download_bytes is not None:
+            as_whole_number(self.max_download_bytes, "max_download_bytes", at_least=1)
 
     @property
     def form(self) -> str:
         """A name for what the conversion depends on."""
-        rows = "bipartite" if self.bipartite else "square"
-        return f"{self.weights or 'default'}-{self.symmetrize}-{rows}-v{VERSION}"
+        rows = "bipartite" if self.reading.bipartite else "square"
+        return f"{self.reading.weights or 'default'}-{self.reading.symmetrize}-{rows}-v{VERSION}"
 
 
 def check_before(entry: CatalogEntry, memory_limit: int | None) -> None:
@@ -148,22 +141,19 @@ def fetch_graph(
     format: str | None,
     request: Request,
     progress: ProgressLike,
-    details: bool = False,
 ) -> tuple[Graph, LoadInfo]:
     """The graph of a file below a site; the dataset is locked while the file is fetched and converted.
 
-    details : whether those of a converted graph are wanted.
-
     Raises what `load_graph` does of the file, and DownloadError, IntegrityError, ResourceLimitError.
     """
-    progress = as_progress(progress)
+    progress, details = as_progress(progress), request.reading.with_details
     folder = cache.dataset_folder(entry.source, entry.full_name)
     converted = folder / f"{file_name}.{request.form}.npz"
     with progress.stage("reading"):
         found = read_kept_graph(converted, details)
     if found is not None:
         return found
-    check_before(entry, request.memory_limit)
+    check_before(entry, request.reading.memory_limit)
     with cache.lock_dataset(folder):
         found = read_kept_graph(converted, details)  # another process may have made it while this one waited
         if found is not None:
@@ -172,9 +162,8 @@ def fetch_graph(
 
         def read() -> tuple[Graph, LoadInfo]:
             check_matrix(file, entry)
-            return load_file(
-                file, format, request.symmetrize, request.weights, request.bipartite, request.memory_limit, progress
-            )
+            of_format: dict[str, Any] = {"format": format, "text_ids": ID_TYPE.get(format or "")}
+            return load_file(file, replace(request.reading, **of_format, with_details=True), progress)
 
         graph, info = parse(file, read)
         keep_graph(converted, graph, info)

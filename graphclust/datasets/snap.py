@@ -17,7 +17,7 @@ from graphclust.datasets.resolve import DatasetInfo, FetchOptions, Request, fetc
 from graphclust.datasets.snap_files import GRAPHS
 from graphclust.graph.container import Graph
 from graphclust.io.formats.communities import Communities, communities_of_ids
-from graphclust.io.read_file import LoadInfo
+from graphclust.io.read_file import LoadInfo, as_reading
 from graphclust.progress import Progress, ProgressLike, as_progress
 
 __all__ = ["fetch_snap"]
@@ -63,7 +63,7 @@ def fetch_snap(
     """
     entry = entry_named(name, SNAP)
     which = as_choice(communities, "communities", tuple(GRAPHS[name].communities))
-    request = Request(memory_limit=memory_limit, max_download_bytes=max_download_bytes, mirror=mirror)
+    request = Request(as_reading(memory_limit=memory_limit, bipartite=False), max_download_bytes, mirror)
     progress = as_progress(progress)
     graph, load = fetch_edges(entry, request, progress)
     known = None

@@ -10,7 +10,7 @@ from graphclust.checks import as_choice
 from graphclust.datasets.catalog import SUITESPARSE, CatalogEntry, entry_named
 from graphclust.datasets.resolve import COMMUNITIES, DatasetInfo, MatrixOptions, Request, fetch_graph, hand_over
 from graphclust.graph.container import Graph
-from graphclust.io.read_file import LoadInfo
+from graphclust.io.read_file import LoadInfo, as_reading
 from graphclust.progress import ProgressLike
 
 __all__ = ["fetch_suitesparse"]
@@ -72,22 +72,19 @@ def fetch_suitesparse(
     """
     entry = entry_named(name)
     as_choice(communities, "communities", COMMUNITIES)
-    request = Request(
-        weights, symmetrize, entry.bipartite if bipartite is None else bool(bipartite), memory_limit,
-        max_download_bytes, mirror,
-    )  # fmt: skip
-    graph, load = fetch_matrix(entry, request, progress, return_info)
+    two_kinds = entry.bipartite if bipartite is None else bool(bipartite)
+    reading = as_reading(
+        weights=weights, symmetrize=symmetrize, bipartite=two_kinds, memory_limit=memory_limit, with_details=return_info
+    )
+    graph, load = fetch_matrix(entry, Request(reading, max_download_bytes, mirror), progress)
     info = _info(entry, load, graph.n_nodes, communities)
     return hand_over(graph, info, largest_component, return_info)
 
 
-def fetch_matrix(
-    entry: CatalogEntry, request: Request, progress: ProgressLike, details: bool
-) -> tuple[Graph, LoadInfo]:
+def fetch_matrix(entry: CatalogEntry, request: Request, progress: ProgressLike) -> tuple[Graph, LoadInfo]:
     """The graph of a matrix, and what `load_graph` says of it."""
-    return fetch_graph(
-        entry, f"MM/{entry.full_name}.tar.gz", f"{entry.name}.tar.gz", SUITESPARSE, request, progress, details
-    )  # fmt: skip
+    path = f"MM/{entry.full_name}.tar.gz"
+    return fetch_graph(entry, path, f"{entry.name}.tar.gz", SUITESPARSE, request, progress)
 
 
 def _info(entry: CatalogEntry, load: LoadInfo, n_nodes: int, communities: str) -> DatasetInfo:

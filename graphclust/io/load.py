@@ -2,30 +2,28 @@
 
 from __future__ import annotations
 
-import codecs
 import os
 from dataclasses import replace
 from typing import Any, Literal, TypedDict, Unpack, overload
 
 import numpy as np
 
-from graphclust.checks import as_choice, as_whole_number
 from graphclust.errors import ParameterError
 from graphclust.graph.container import Graph
 from graphclust.graph.from_csr import graph_from_csr
 from graphclust.graph.matrices import warn_of
-from graphclust.io.columns import Column, as_columns
-from graphclust.io.edges import DUPLICATES, EdgeCounts, Edges
+from graphclust.io.columns import Column
+from graphclust.io.edges import EdgeCounts, Edges
 from graphclust.io.read_file import (
     ID_TYPE,
-    MISSING,
     LoadInfo,
+    as_reading,
     as_text,
+    load_file,
     name_failures_of_memory,
     read_file,
     refuse_other_arguments,
 )
-from graphclust.io.recognition import FORMATS
 from graphclust.io.store.store import is_store, open_store
 from graphclust.io.text.edge_lines import Reading
 from graphclust.progress import Progress, ProgressLike, as_progress
@@ -148,50 +146,27 @@ def load_graph(
     """
     if not isinstance(path, str | os.PathLike):
         raise TypeError(f"path={path!r} is a {type(path).__name__}, expected the path of a file")
-    if format is not None:
-        as_choice(format, "format", FORMATS)
-    if symmetrize is not None:
-        as_choice(symmetrize, "symmetrize", ("max", "sum"))
-    if weights is not None:
-        as_choice(weights, "weights", ("file", "abs", "ignore"))
-    for name, limit in (("max_bytes", max_bytes), ("memory_limit", memory_limit)):
-        if limit is not None:
-            as_whole_number(limit, name, at_least=1)
-    progress = as_progress(progress)
-    as_choice(missing, "missing", MISSING)
-    as_choice(duplicates, "duplicates", DUPLICATES)
-    if constraint is not None:
-        as_whole_number(constraint, "constraint", at_least=0)
-    reading = Reading(
-        ID_TYPE.get(format or ""), as_columns(source, target, weight, header), bipartite, missing=missing,
-        duplicates=duplicates, constraint=constraint, encoding=_as_encoding(encoding),
+    reading = as_reading(
+        format=format, symmetrize=symmetrize, weights=weights, bipartite=bipartite, source=source, target=target,
+        weight=weight, header=header, missing=missing, duplicates=duplicates, constraint=constraint, encoding=encoding,
+        max_bytes=max_bytes, memory_limit=memory_limit, with_details=return_info,
     )  # fmt: skip
-    with name_failures_of_memory(path):
-        if is_store(path):
-            refuse_other_arguments(reading, "store", os.fsdecode(path))
-            graph, info = _load_store(path, format, weights, bipartite, progress)
-        else:
-            fetched = _fetch(path, format, symmetrize, weights, memory_limit, reading, progress, return_info)
-            graph, info = fetched or read_file(
-                path, format, symmetrize, weights, max_bytes, memory_limit, reading, progress, return_info
-            )
-    graph = replace(graph, file=as_text(path))
+    graph, info = load(path, reading, as_progress(progress))
     if return_info:
         return graph, info
     warn_of(graph, info.repairs, f"{info.path}: ")
     return graph
 
 
-def _as_encoding(encoding: str | None) -> str | None:
-    """The name of an encoding of text that Python knows; None for UTF-8."""
-    try:
-        name = None if encoding is None else codecs.lookup(encoding).name
-    except (LookupError, TypeError, ValueError):
-        raise ParameterError(f"encoding={encoding!r}, expected the name of one, such as 'cp1252'") from None
-    return None if name in ("utf-8", "utf-8-sig") else name
+def load(path: str | os.PathLike[str], reading: Reading, progress: Progress) -> tuple[Graph, LoadInfo]:
+    """The graph of a file, a store or the name of a data set, and what is to say of it."""
+    if is_store(path):
+        with name_failures_of_memory(path):
+            return _load_store(path, reading, progress)
+    return _fetch(path, reading, progress) or load_file(path, reading, progress)
 
 
-def _fetch(path, format, symmetrize, weights, memory_limit, reading, progress, details):
+def _fetch(path: Any, reading: Reading, progress: Progress) -> tuple[Graph, LoadInfo] | None:
     """What a collection has under this name; None for the path of a file."""
     from graphclust.datasets.catalog import entry_at
 
@@ -202,15 +177,16 @@ def _fetch(path, format, symmetrize, weights, memory_limit, reading, progress, d
     from graphclust.datasets.snap import fetch_edges
     from graphclust.datasets.suitesparse import fetch_matrix
 
-    if format not in (None, entry.source):
-        raise ParameterError(f"format={format!r} does not suit {path!r}, which has the format {entry.source!r}")
+    if reading.format not in (None, entry.source):
+        raise ParameterError(f"format={reading.format!r} does not suit {path!r}, which has the format {entry.source!r}")
     refuse_other_arguments(replace(reading, bipartite=None), "a data set", os.fsdecode(path))
     if reading.bipartite and entry.source == "snap":
         raise ParameterError(f"bipartite=True does not suit {path}, whose nodes are all of one kind; leave it out")
-    request = Request(weights, symmetrize, bool(reading.bipartite) or entry.bipartite, memory_limit)
-    if entry.source == "snap":
-        return fetch_edges(entry, request, progress)
-    return fetch_matrix(entry, request, progress, details)
+    request = Request(replace(reading, bipartite=bool(reading.bipartite) or entry.bipartite, max_bytes=None))
+    with name_failures_of_memory(path):
+        fetch = fetch_edges if entry.source == "snap" else fetch_matrix
+        graph, info = fetch(entry, request, progress)
+    return replace(graph, file=as_text(path)), info
 
 
 def edges_of_file(
@@ -228,24 +204,25 @@ def edges_of_file(
             f"{os.fsdecode(path)} is undirected, as all stores and data sets are here; expected the file that it was "
             'made of, or kind="undirected"'
         )
-    reading = Reading(ID_TYPE.get(format or ""), bipartite=bipartite, as_edges=True, **rows)
-    edges, info = read_file(path, format, None, weights, None, None, reading, Progress(), False)
+    reading = Reading(format, None, weights, bipartite, text_ids=ID_TYPE.get(format or ""), as_edges=True, **rows)
+    edges, info = read_file(path, reading, Progress())
     edges.repairs = list(info.repairs)
     return edges
 
 
-def _load_store(path, format, weights, bipartite, progress):
-    """What `read_file` gives, for the folder of a store, which is checked whole."""
-    if format is not None or bipartite:
-        wrong = "bipartite=True" if format is None else f"format={format!r}"
-        raise ParameterError(f"{os.fsdecode(path)} is a store, and {wrong} is for other files; leave it out")
+def _load_store(path: str | os.PathLike[str], reading: Reading, progress: Progress) -> tuple[Graph, LoadInfo]:
+    """The same for the folder of a store, which is checked whole."""
+    name = os.fsdecode(path)
+    refuse_other_arguments(reading, "store", name)
+    if reading.format is not None or reading.bipartite:
+        wrong = "bipartite=True" if reading.format is None else f"format={reading.format!r}"
+        raise ParameterError(f"{name} is a store, and {wrong} is for other files; leave it out")
     with progress.stage("checking the store"):
         graph = open_store(path)
-        if weights == "ignore" and graph.weights is not None:
+        if reading.weights == "ignore" and graph.weights is not None:
             plain = graph_from_csr(graph.indptr, graph.indices, None, nodes=graph.nodes, remarks=graph.remarks)
             graph = replace(plain, node_weights=graph.node_weights)
     n_loops = int(np.count_nonzero(graph.loops))
     counts = EdgeCounts(graph.n_entries, 0, 0, graph.n_edges - n_loops, 0, 0, n_loops)
     n_bytes = sum(entry.stat().st_size for entry in os.scandir(path))
-    info = LoadInfo(os.fsdecode(path), "store", None, n_bytes, counts, graph.remarks)
-    return graph, info
+    return replace(graph, file=as_text(path)), LoadInfo(name, "store", None, n_bytes, counts, graph.remarks)

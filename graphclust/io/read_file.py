@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import codecs
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from graphclust.checks import as_choice, as_whole_number
 from graphclust.errors import GraphFormatError, ParameterError, ResourceLimitError
 from graphclust.graph.container import Graph
-from graphclust.io.columns import Columns
-from graphclust.io.edges import EdgeCounts, Edges, graph_from_edges
+from graphclust.io.columns import Columns, as_columns
+from graphclust.io.edges import DUPLICATES, EdgeCounts, Edges, graph_from_edges
 from graphclust.io.formats.dimacs import read_dimacs
 from graphclust.io.formats.matrix_archive import is_matrix_archive, read_matrix_archive
 from graphclust.io.formats.matrix_market import read_matrix_market
@@ -19,7 +21,7 @@ from graphclust.io.formats.metis import read_metis
 from graphclust.io.formats.network_files import LISTED_FORMATS, read_network_file
 from graphclust.io.formats.suitesparse import read_suitesparse
 from graphclust.io.formats.whole_files import WHOLE_FORMATS, read_whole_file, whole_format
-from graphclust.io.recognition import recognize
+from graphclust.io.recognition import FORMATS, recognize
 from graphclust.io.text.byte_source import Source, open_source
 from graphclust.io.text.edge_lines import MayBeMetis, ReadAgain, Reading
 from graphclust.io.text.edge_list import read_edge_list
@@ -58,6 +60,33 @@ class LoadInfo:
     repairs: tuple[str, ...] = ()
 
 
+def as_reading(
+    *, symmetrize: str | None = "max", weights: str | None = None, format: str | None = None, source: Any = None,
+    target: Any = None, weight: Any = None, header: Any = None, encoding: str | None = None, **others: Any,
+) -> Reading:  # fmt: skip
+    """The arguments of `load_graph`, checked; ParameterError or TypeError names the one that cannot be."""
+    choices = {"format": FORMATS, "symmetrize": ("max", "sum"), "weights": ("file", "abs", "ignore")}
+    choices |= {"missing": MISSING, "duplicates": DUPLICATES}
+    given = {"format": format, "symmetrize": symmetrize, "weights": weights, **others}
+    for name, allowed in choices.items():
+        if name in given and (given[name] is not None or name in ("missing", "duplicates")):
+            as_choice(given[name], name, allowed)
+    for name, least in (("max_bytes", 1), ("memory_limit", 1), ("constraint", 0)):
+        if given.get(name) is not None:
+            as_whole_number(given[name], name, at_least=least)
+    columns = as_columns(source, target, weight, header)
+    return Reading(**given, columns=columns, encoding=_as_encoding(encoding), text_ids=ID_TYPE.get(format or ""))
+
+
+def _as_encoding(encoding: str | None) -> str | None:
+    """The name of an encoding of text that Python knows; None for UTF-8."""
+    try:
+        name = None if encoding is None else codecs.lookup(encoding).name
+    except (LookupError, TypeError, ValueError):
+        raise ParameterError(f"encoding={encoding!r}, expected the name of one, such as 'cp1252'") from None
+    return None if name in ("utf-8", "utf-8-sig") else name
+
+
 def refuse_columns_of(columns: Columns, format: str, path: str) -> None:
     """Refuse names of columns for a format that has none; its own weights are all there are."""
     if format in TABLES:
@@ -92,60 +121,58 @@ def refuse_other_arguments(reading: Reading, format: str, path: str) -> None:
         raise ParameterError(f"bipartite=True needs a matrix or an edge list, but {path} is {format}")
 
 
-def read_file(path, format, symmetrize, weights, max_bytes, memory_limit, reading, progress, return_info):
-    """The graph, and what is to say of its file."""
+def read_file(path: str | os.PathLike[str], reading: Reading, progress: Progress) -> tuple[Any, LoadInfo]:
+    """The graph of a file, or its edges where those are wanted, and what is to say of it."""
+    format = reading.format
     if format in (None, "npz") and is_matrix_archive(path):
-        return _load_archive(path, "npz", symmetrize, weights, memory_limit, reading, progress)
+        return _load_archive(path, "npz", reading, progress)
     whole = format if format in WHOLE_FORMATS[1:] else whole_format(path) if format is None else None
     if whole is not None:
-        return _load_archive(path, whole, symmetrize, weights, memory_limit, reading, progress)
+        return _load_archive(path, whole, reading, progress)
     try:
-        with progress.stage("reading"), open_source(path, max_bytes, reading.encoding) as source:
+        with progress.stage("reading"), open_source(path, reading.max_bytes, reading.encoding) as source:
             if format == "npz":
                 raise GraphFormatError("is not an archive of scipy.sparse.save_npz", source.path)
             recognized = format or recognize(source)
             check_format(recognized, reading, source)
             if not source.head():
                 raise GraphFormatError("is empty, expected a graph", source.path)
-            limits = (memory_limit, reading, progress, return_info)
-            edges = _read(source, recognized, symmetrize, weights, *limits)
+            edges = _read(source, recognized, reading, progress)
         if recognized == "snap" and edges.details.pop("is_table", False):
             recognized = "csv"
-        with progress.stage("building the graph"):
-            graph, counts = _build(edges, symmetrize, progress, reading)
+        graph, counts = _build(edges, reading, progress)
     except ReadAgain as again:
-        return read_file(
-            path, format, symmetrize, weights, max_bytes, memory_limit, again.reading, progress, return_info
-        )
+        return read_file(path, again.reading, progress)
     except MayBeMetis:
-        others = (symmetrize, weights, max_bytes, memory_limit)
         try:
-            return read_file(path, "metis", *others, replace(reading, columns=Columns()), progress, return_info)
+            return read_file(path, replace(reading, format="metis", columns=Columns()), progress)
         except GraphFormatError:
-            return read_file(path, "snap", *others, replace(reading, text_ids=False), progress, return_info)
+            return read_file(path, replace(reading, format="snap", text_ids=False), progress)
     known = {key: value for key, value in edges.details.items() if key not in ("weighted", "is_table")}
-    n_bytes, repairs = source.n_read, tuple(edges.repairs)
-    return graph, LoadInfo(
-        source.path, recognized, source.compression, n_bytes, counts, graph.remarks, known, repairs
-    )  # fmt: skip
+    facts = (source.path, recognized, source.compression, source.n_read, counts, graph.remarks, known)
+    return graph, LoadInfo(*facts, tuple(edges.repairs))
 
 
-def _build(edges, symmetrize, progress, reading):
+def _build(edges: Edges, reading: Reading, progress: Progress) -> tuple[Any, Any]:
     """The graph of the edges, and what was found among them; or the edges as they are, where those are wanted."""
-    return (edges, None) if reading.as_edges else graph_from_edges(edges, symmetrize, progress, reading.duplicates)
+    with progress.stage("building the graph"):
+        if reading.as_edges:
+            return edges, None
+        return graph_from_edges(edges, reading.symmetrize, progress, reading.duplicates)
 
 
-def _load_archive(path, format, symmetrize, weights, memory_limit, reading, progress):
+def _load_archive(
+    path: str | os.PathLike[str], format: str, reading: Reading, progress: Progress
+) -> tuple[Any, LoadInfo]:
     """The same for a matrix of SciPy's or MATLAB's, or a table in Parquet."""
-    name = os.fsdecode(path)
+    name, weights, memory_limit = os.fsdecode(path), reading.weights, reading.memory_limit
     refuse_other_arguments(reading, format, name)
     with progress.stage("reading"):
         if format == "npz":
             edges, n_bytes = read_matrix_archive(path, weights, memory_limit, progress)
         else:
             edges, n_bytes = read_whole_file(path, format, weights, reading, memory_limit)
-    with progress.stage("building the graph"):
-        graph, counts = _build(edges, symmetrize, progress, reading)
+    graph, counts = _build(edges, reading, progress)
     return graph, LoadInfo(name, format, None, n_bytes, counts, graph.remarks, {}, tuple(edges.repairs))
 
 
@@ -162,31 +189,21 @@ def check_format(format: str, reading: Reading, source: Source) -> None:
         )
 
 
-def _read(
-    source: Source,
-    format: str,
-    symmetrize: str | None,
-    weights: str | None,
-    memory_limit: int | None,
-    reading: Reading,
-    progress: Progress,
-    with_details: bool,
-) -> Edges:
+def _read(source: Source, format: str, reading: Reading, progress: Progress) -> Edges:
     """The edges of a source of known format."""
+    weights, memory_limit, two_kinds = reading.weights, reading.memory_limit, bool(reading.bipartite)
+    policy = weights or "file"
     if format == "matrix_market":
-        return read_matrix_market(source, weights or "file", memory_limit, progress, bool(reading.bipartite))
+        return read_matrix_market(source, policy, memory_limit, progress, two_kinds)
     if format == "suitesparse":
-        return read_suitesparse(
-            source, weights or "file", memory_limit, progress, bool(reading.bipartite), with_details
-        )
+        return read_suitesparse(source, policy, memory_limit, progress, two_kinds, reading.with_details)
     if format == "metis":
-        return read_metis(source, weights or "file", memory_limit, progress, reading.constraint)
+        return read_metis(source, policy, memory_limit, progress, reading.constraint)
     if format == "dimacs":
         return read_dimacs(source, weights, memory_limit, progress)
     if format in LISTED_FORMATS:
-        weight = reading.columns.weight
-        attribute = None if weight is None else str(weight)
-        return read_network_file(source, format, weights, attribute, symmetrize, memory_limit, progress)
+        attribute = None if reading.columns.weight is None else str(reading.columns.weight)
+        return read_network_file(source, format, weights, attribute, reading.symmetrize, memory_limit, progress)
     return read_edge_list(source, weights, progress, reading)
 
 
@@ -201,19 +218,10 @@ def name_failures_of_memory(path: str | os.PathLike[str]) -> Iterator[None]:
         raise ResourceLimitError(f"{os.fsdecode(path)}: memory ran out while loading; {problem}") from None
 
 
-def load_file(
-    path: str | os.PathLike[str],
-    format: str | None,
-    symmetrize: str | None,
-    weights: str | None,
-    bipartite: bool | None,
-    memory_limit: int | None,
-    progress: Progress,
-) -> tuple[Graph, LoadInfo]:
-    """What `load_graph` returns of a file, with all details."""
-    reading = Reading(ID_TYPE.get(format or ""), bipartite=bipartite)
+def load_file(path: str | os.PathLike[str], reading: Reading, progress: Progress) -> tuple[Graph, LoadInfo]:
+    """What `load_graph` returns of a file."""
     with name_failures_of_memory(path):
-        graph, info = read_file(path, format, symmetrize, weights, None, memory_limit, reading, progress, True)
+        graph, info = read_file(path, reading, progress)
     return replace(graph, file=as_text(path)), info
 
 

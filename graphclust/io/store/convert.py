@@ -14,12 +14,12 @@ import os
 import shutil
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, suppress
+from dataclasses import asdict, replace
 from itertools import islice, pairwise
 from typing import Any
 
 import numpy as np
 
-from graphclust.checks import as_choice, as_whole_number
 from graphclust.compiled.graphs.csr_checks import sum_rows
 from graphclust.compiled.graphs.objective import Rows, RowSums
 from graphclust.compiled.runtime.blocks import MadeRows, row_blocks
@@ -28,15 +28,15 @@ from graphclust.compiled.text.edges_to_csr import N_COUNTS
 from graphclust.errors import GraphFormatError, GraphValidationError, GraphWarning, ResourceLimitError, warn_caller
 from graphclust.graph.container import NO_WEIGHTS, Graph
 from graphclust.graph.from_csr import check_degrees
-from graphclust.graph.matrices import remark_on_isolated
-from graphclust.io.columns import Column, as_columns
+from graphclust.graph.matrices import remark_on_isolated, warn_of
+from graphclust.io.columns import Column, Columns
 from graphclust.io.container_limits import available_bytes
 from graphclust.io.edges import EdgeCounts, Edges, allowed_bytes, apply_policies
 from graphclust.io.formats.matrix_archive import is_matrix_archive
 from graphclust.io.formats.whole_files import whole_format
-from graphclust.io.load import load_graph
-from graphclust.io.read_file import ID_TYPE, MISSING, check_format
-from graphclust.io.recognition import FORMATS, recognize
+from graphclust.io.load import load
+from graphclust.io.read_file import as_reading, check_format
+from graphclust.io.recognition import recognize
 from graphclust.io.save import save_store
 from graphclust.io.store.partial_stores import LOCK, NOTES, forget, partial_folder
 from graphclust.io.store.spill_files import GrowingArray, GrowingFile, Notebook, append_parts, read_parts
@@ -103,44 +103,39 @@ def convert_to_store(
     ...     convert_to_store(f"{folder}/triangle.txt", f"{folder}/triangle.store")
     Graph(3 nodes, 3 edges, unweighted)
     """
-    if format is not None:
-        as_choice(format, "format", FORMATS)
-    if symmetrize is not None:
-        as_choice(symmetrize, "symmetrize", ("max", "sum"))
-    if weights is not None:
-        as_choice(weights, "weights", ("file", "abs", "ignore"))
-    limit = None if memory_limit is None else as_whole_number(memory_limit, "memory_limit", at_least=1)
-    memory_limit = available_bytes() // SHARE_OF_MEMORY if limit is None else limit
-    if max_bytes is not None:
-        as_whole_number(max_bytes, "max_bytes", at_least=1)
+    reading = as_reading(
+        format=format, symmetrize=symmetrize, weights=weights, bipartite=bipartite, source=source, target=target,
+        weight=weight, header=header, missing=missing, duplicates=duplicates, constraint=constraint, encoding=encoding,
+        max_bytes=max_bytes, memory_limit=memory_limit,
+    )  # fmt: skip
+    limit = available_bytes() // SHARE_OF_MEMORY if memory_limit is None else int(memory_limit)
     progress = as_progress(progress)
     name = check_store_target(store, overwrite)
-    columns = as_columns(source, target, weight, header)
-    options: dict[str, Any] = {"format": format, "symmetrize": symmetrize, "weights": weights}
-    options |= {"bipartite": bipartite, "missing": as_choice(missing, "missing", MISSING), **columns._asdict()}
-    others: dict[str, Any] = {"duplicates": duplicates, "constraint": constraint, "encoding": encoding}
-    is_loaded = _is_loaded_first(path) or any(value not in (None, "sum") for value in others.values())
-    reading = None if is_loaded else Reading(ID_TYPE.get(format or ""), columns, bipartite, missing=missing)
-    while reading is not None:
+    asked, is_loaded = reading, _is_loaded_first(path) or (duplicates, constraint, encoding) != ("sum", None, None)
+    while not is_loaded:
         with open_source(path, max_bytes) as opened:
-            stream = _stream(opened, format, weights, reading, limit)
+            stream = _stream(opened, reading)
             if stream is None:
                 break
             after = "; make room and convert again: it goes on where it stopped"
             with partial_folder(name) as folder, no_room_named(folder, after):
-                task = {**options, "counted": reading.counted, **_identity(opened)}
+                facts = asdict(replace(reading, memory_limit=None, columns=Columns()))
+                task = {**facts, "columns": [*reading.columns], **_identity(opened)}
                 book = Notebook(os.path.join(folder, NOTES), task)
                 conversion = _Conversion(folder, name, book, progress)
                 try:
-                    repairs = conversion.run(stream, symmetrize, memory_limit, overwrite)
+                    repairs = conversion.run(stream, symmetrize, limit, overwrite)
                 except ResourceLimitError:
                     if not conversion.has_begun:
                         forget(folder)
                     raise
-                except (MayBeMetis, ReadAgain) as other:
+                except ReadAgain as other:
                     forget(folder)
-                    reading = other.reading if isinstance(other, ReadAgain) else None
+                    reading = other.reading
                     continue
+                except MayBeMetis:
+                    forget(folder)
+                    break
                 except (GraphFormatError, GraphValidationError):
                     forget(folder)  # the file is at fault: it will not be better another time
                     raise
@@ -151,20 +146,18 @@ def convert_to_store(
         if repairs:
             warn_caller(f"{opened.path}: {'; '.join(repairs)}", GraphWarning)
         return open_store(name, verify="fast")
-    limit = _limit_of_loading(path, limit)
-    graph = load_graph(path, **options, **others, max_bytes=max_bytes, memory_limit=limit, progress=progress)
+    graph, info = load(path, replace(asked, memory_limit=_limit_of_loading(path, memory_limit)), progress)
+    warn_of(graph, info.repairs, f"{info.path}: ")
     return save_store(name, graph, overwrite=overwrite)
 
 
-def _stream(
-    source: Source, format: str | None, weights: str | None, reading: Reading, limit: int | None
-) -> ListStream | MatrixStream | None:
+def _stream(source: Source, reading: Reading) -> ListStream | MatrixStream | None:
     """The lines of a file; None for one that has to be loaded first."""
-    recognized = format or recognize(source)
+    recognized = reading.format or recognize(source)
     check_format(recognized, reading, source)
     if recognized == "matrix_market":
-        return MatrixStream(source, weights or "file", bool(reading.bipartite), limit)
-    stream = ListStream(source, weights, reading) if recognized in ("snap", "csv") else None
+        return MatrixStream(source, reading.weights or "file", bool(reading.bipartite), reading.memory_limit)
+    stream = ListStream(source, reading.weights, reading) if recognized in ("snap", "csv") else None
     return stream if stream is not None and stream.fits else None
 
 

@@ -19,24 +19,30 @@ _BOM = b"\xef\xbb\xbf"
 
 @dataclass(frozen=True)
 class Reading:
-    """How to read an edge list.
+    """How to read a file: the arguments of `load_graph`, and what is found out on the way.
 
-    text_ids : True reads ids as text, False demands whole numbers, None lets the file decide. columns : those that the
-    caller names. bipartite : ids of the two columns are different nodes; None where the caller does not say. counted :
-    the first line of data counts the nodes and the edges. quoted : fields may be in quotes, which are read row by row.
-    missing, duplicates, constraint, encoding : see `load_graph`. as_edges : the edges are wanted, and no graph of them.
+    weights : "signed" too, for those below zero. columns : those that the caller names. text_ids : True reads ids as
+    text, False demands whole numbers, None lets the file decide. counted : the first line of data counts the nodes and
+    the edges. quoted : fields may be in quotes, which are read row by row. as_edges : the edges are wanted, and no
+    graph of them. with_details : the files beside a matrix are read too.
     """
 
-    text_ids: bool | None = None
-    columns: Columns = field(default_factory=Columns)
+    format: str | None = None
+    symmetrize: str | None = "max"
+    weights: str | None = None
     bipartite: bool | None = None
-    counted: bool = False
-    quoted: bool = False
+    columns: Columns = field(default_factory=Columns)
     missing: str = "error"
     duplicates: str = "sum"
     constraint: int | None = None
     encoding: str | None = None
+    max_bytes: int | None = None
+    memory_limit: int | None = None
+    text_ids: bool | None = None
+    counted: bool = False
+    quoted: bool = False
     as_edges: bool = False
+    with_details: bool = False
 
 
 class ReadAgain(Exception):
