@@ -68,17 +68,21 @@ def whole_file(
     """
     check_target(path, overwrite)
     name = os.fsdecode(path)
-    try:
+    with no_room_named(name, lambda: "" if size is None else f" for about {size():,} bytes"):
         yield from _straight(name) if is_pipe(name) else _rename_when_whole(name, overwrite)
+
+
+@contextmanager
+def no_room_named(name: str, needed: Callable[[], str], advice: str = "nothing was left behind") -> Iterator[None]:
+    """An OSError for want of room says where, how much is needed, and what then; every other one stays as it is."""
+    try:
+        yield
     except OSError as problem:
         if problem.errno not in (None, *_NO_ROOM):  # NumPy's own complaint of a short write has no number
             raise
         code = problem.errno or errno.ENOSPC
-        reason = os.strerror(code)
-        needed = "" if size is None else f" for about {size():,} bytes"
-        raise OSError(
-            code, f"cannot write {escape_controls(name)}: {reason}{needed}; nothing was left behind"
-        ) from problem
+        reason = f"{os.strerror(code)}{needed()}; {advice}"
+        raise OSError(code, f"cannot write {escape_controls(name)}: {reason}") from problem
 
 
 def _straight(name: str) -> Iterator[IO[bytes]]:

@@ -188,30 +188,25 @@ def _size(lines: Iterator[str], n_rows: int) -> int:
     return len(header) + len(block.encode()) * n_rows // block.count("\n")
 
 
-def _upper_entries(graph: Graph) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray | None]]:
-    """Every edge once, as its lower and its higher end, in blocks of rows."""
-    blocks = entry_blocks(graph.indptr, _ENTRIES).tolist()
-    for first, last in itertools.pairwise(blocks):
-        start, end = graph.indptr[first], graph.indptr[last]
-        low = np.repeat(np.arange(first, last), np.diff(graph.indptr[first : last + 1]))
-        high = graph.indices[start:end]
-        upper = high >= low
-        yield low[upper], high[upper], None if graph.weights is None else graph.weights[start:end][upper]
+def _edges(graph: Graph, as_numbered: bool = False) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray | None]]:
+    """Every edge once, as its lower and its higher end, in blocks of rows.
 
-
-def _lower_entries(graph: Graph) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray | None]]:
-    """The same by the higher ends, from each the nearest lower end first: in this order nodes appear as numbered.
-
-    They do where each node has an edge to a lower one or to the next; a loop comes last.
+    as_numbered : by the higher ends, from each the nearest lower end first and a loop last. In this order nodes appear
+    as they are numbered where each has an edge to a lower one or to the next.
     """
     blocks = entry_blocks(graph.indptr, _ENTRIES).tolist()
     for first, last in itertools.pairwise(blocks):
         start, end = graph.indptr[first], graph.indptr[last]
-        high = np.repeat(np.arange(first, last), np.diff(graph.indptr[first : last + 1]))
-        low = graph.indices[start:end]
-        lower = np.flatnonzero(low <= high)
-        order = lower[np.lexsort((-low[lower], low[lower] == high[lower], high[lower]))]
-        yield low[order], high[order], None if graph.weights is None else graph.weights[start:end][order]
+        row = np.repeat(np.arange(first, last), np.diff(graph.indptr[first : last + 1]))
+        other = graph.indices[start:end]
+        if as_numbered:
+            kept = np.flatnonzero(other <= row)
+            kept = kept[np.lexsort((-other[kept], other[kept] == row[kept], row[kept]))]
+            low, high = other[kept], row[kept]
+        else:
+            kept = np.flatnonzero(other >= row)
+            low, high = row[kept], other[kept]
+        yield low, high, None if graph.weights is None else graph.weights[start:end][kept]
 
 
 def _rows(low: list, high: list, weights: np.ndarray | None, between: str = " ") -> str:
@@ -224,7 +219,7 @@ def _matrix_market(graph: Graph) -> Iterator[str]:
     field = "pattern" if graph.weights is None else "real"
     n = graph.n_nodes
     yield f"%%MatrixMarket matrix coordinate {field} symmetric\n{n} {n} {graph.n_edges}\n"
-    for low, high, weights in _upper_entries(graph):
+    for low, high, weights in _edges(graph):
         yield _rows((high + 1).tolist(), (low + 1).tolist(), weights)
 
 
@@ -248,7 +243,7 @@ def _snap(graph: Graph) -> Iterator[str]:
     third = "" if graph.weights is None else "\tWeight"
     counts = f"# Nodes: {graph.n_nodes} Edges: {graph.n_edges}"
     yield f"# Undirected graph, each edge once\n{counts}\n# FromNodeId\tToNodeId{third}\n"
-    for low, high, weights in _upper_entries(graph):
+    for low, high, weights in _edges(graph):
         yield _rows(ids[low].tolist(), ids[high].tolist(), weights, "\t")
 
 
@@ -268,7 +263,7 @@ def _csv(graph: Graph) -> Iterator[str]:
     as_text = graph.nodes is not None and not all(are_ids)
     marked = any(name.startswith(("#", "%")) or name in MISSING or (as_text and is_number(name)) for name in names)
     yield "source,target\n" if graph.weights is None else "source,target,weight\n"
-    for low, high, weights in _lower_entries(graph):
+    for low, high, weights in _edges(graph, as_numbered=True):
         text = io.StringIO()
         columns = [[names[u] for u in low.tolist()], [names[v] for v in high.tolist()]]
         if weights is not None:

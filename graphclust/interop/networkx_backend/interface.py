@@ -6,60 +6,26 @@ from collections.abc import Callable
 from inspect import signature
 from typing import Any
 
+from graphclust.interop.networkx_backend import bisection, communities, label_propagation, quality
 from graphclust.interop.networkx_backend.backend_graph import BackendGraph
-from graphclust.interop.networkx_backend.bisection import kernighan_lin_bisection
-from graphclust.interop.networkx_backend.communities import (
-    NO_GAIN,
-    asyn_fluidc,
-    greedy_modularity_communities,
-    leiden_communities,
-    leiden_partitions,
-    louvain_communities,
-    louvain_partitions,
-    naive_greedy_modularity_communities,
-)
-from graphclust.interop.networkx_backend.label_propagation import label_propagation_communities
-from graphclust.interop.networkx_backend.quality import (
-    inter_community_edges,
-    inter_community_non_edges,
-    intra_community_edges,
-    is_partition,
-    modularity,
-    partition_quality,
-)
+from graphclust.interop.networkx_backend.communities import NO_GAIN
+from graphclust.interop.networkx_backend.info import FUNCTIONS
 
 PAYS_FROM = 1_000  # edges: below, NetworkX is done in some tenths of a second, and loops may have to be compiled here
 # NetworkX's own tests of louvain_communities that expect the partition which one of its seeds gives.
 OF_ONE_SEED = ("test_karate_club_partition", "test_undirected_selfloops", "test_none_weight_param", "test_multigraph")
 OF_DIRECTED = ("is_partition", "leiden_communities", "louvain_communities", "modularity")  # what serves these too
-MEASURES = (  # conversion takes as long as NetworkX's own
-    "inter_community_edges",
-    "inter_community_non_edges",
-    "intra_community_edges",
-    "is_partition",
-    "modularity",
-    "partition_quality",
-)
+MEASURES = {*FUNCTIONS} & {*vars(quality)}  # conversion takes as long as NetworkX's own
 
 
 class Backend:
     """What NetworkX asks of a backend, and its functions as attributes."""
 
-    asyn_fluidc = staticmethod(asyn_fluidc)
-    greedy_modularity_communities = staticmethod(greedy_modularity_communities)
-    inter_community_edges = staticmethod(inter_community_edges)
-    inter_community_non_edges = staticmethod(inter_community_non_edges)
-    intra_community_edges = staticmethod(intra_community_edges)
-    is_partition = staticmethod(is_partition)
-    kernighan_lin_bisection = staticmethod(kernighan_lin_bisection)
-    label_propagation_communities = staticmethod(label_propagation_communities)
-    leiden_communities = staticmethod(leiden_communities)
-    leiden_partitions = staticmethod(leiden_partitions)
-    louvain_communities = staticmethod(louvain_communities)
-    louvain_partitions = staticmethod(louvain_partitions)
-    modularity = staticmethod(modularity)
-    naive_greedy_modularity_communities = staticmethod(naive_greedy_modularity_communities)
-    partition_quality = staticmethod(partition_quality)
+    def __getattr__(self, name: str) -> Callable[..., Any]:
+        for module in (communities, bisection, label_propagation, quality):
+            if name in FUNCTIONS and hasattr(module, name):
+                return getattr(module, name)
+        raise AttributeError(f"the backend of graphclust has no {name!r}")
 
     @staticmethod
     def convert_from_nx(G: Any, *, edge_attrs: dict[str, Any] | None = None, **asked: Any) -> BackendGraph:

@@ -4,7 +4,6 @@ Texts may be UTF-8 or Latin-1, raw or as HTML entities.
 """
 
 import re
-from codecs import getincrementaldecoder
 from collections.abc import Callable
 from html.entities import name2codepoint
 
@@ -13,13 +12,13 @@ from graphclust.io.formats.network_listing import EdgeAttribute, NetworkListing,
 from graphclust.io.formats.xml_elements import MOST_DEPTH
 from graphclust.io.text.lines import quote
 
-_TOKEN = re.compile(rb'(?:\s++|#[^\r\n]*+)*+("[^"]*"|[\[\]"]|[^\s\[\]"]++)')
+_TOKEN = re.compile(r'(?:\s++|#[^\r\n]*+)*+("[^"]*"|[\[\]"]|[^\s\[\]"]++)', re.ASCII)
 _ENTITY = re.compile(r"&(?:#([0-9]{1,7})|#x([0-9a-fA-F]{1,6})|([A-Za-z][A-Za-z0-9]*));")
 _TOP, _GRAPH, _NODE, _EDGE, _PASSED_OVER = range(5)
-_LISTS = {(_TOP, b"graph"): _GRAPH, (_GRAPH, b"node"): _NODE, (_GRAPH, b"edge"): _EDGE}
+_LISTS = {(_TOP, "graph"): _GRAPH, (_GRAPH, "node"): _NODE, (_GRAPH, "edge"): _EDGE}
 _CHECKED = 1 << 16  # tokens between two looks at the memory
 
-Fields = list[tuple[bytes, bytes]]
+Fields = list[tuple[str, str]]
 
 
 def read_gml(content: bytes, listing: NetworkListing, check: Callable[[], None]) -> None:
@@ -33,37 +32,34 @@ def read_gml(content: bytes, listing: NetworkListing, check: Callable[[], None])
 
 class _Gml:
     def __init__(self, content: bytes, listing: NetworkListing):
-        self.content, self.listing = content, listing
-        self.encoding = _encoding_of(content)
-        if self.encoding != "utf-8":
-            listing.remarks.append("the file is not UTF-8 and was read as Latin-1")
+        self.content, self.listing = listing.decode(content), listing
         self.is_directed = self.has_graph = False
-        self.attributes: dict[bytes, EdgeAttribute] = {}
+        self.attributes: dict[str, EdgeAttribute] = {}
         self.not_yet_listed: dict[str, int] = {}  # nodes that edges name, and where
 
     def read(self, check: Callable[[], None]) -> None:
         """Go through the tokens, add nodes and edges, and pass over all other lists."""
         places: list[tuple[int, int]] = []  # the lists around the one that is being read, and where they begin
         place, start = _TOP, 0
-        key: bytes | None = None
+        key: str | None = None
         fields: Fields = []
         for n_tokens, match in enumerate(_TOKEN.finditer(self.content)):
             token = match[1]
             if n_tokens % _CHECKED == 0:
                 check()
-            if token == b"[":
+            if token == "[":
                 if key is None and place != _PASSED_OVER:
                     raise self._error("'[' stands where a key is expected", match.start(1))
                 places.append((place, start))
                 if len(places) > MOST_DEPTH:
                     raise self._error("is nested too deeply for gml", match.start(1))
-                place = _LISTS.get((place, (key or b"").lower()), _PASSED_OVER)
+                place = _LISTS.get((place, (key or "").lower()), _PASSED_OVER)
                 start, key = match.start(1), None
                 if place == _GRAPH:
                     self._begin_graph(start)
                 elif place != _PASSED_OVER:
                     fields = []
-            elif token == b"]":
+            elif token == "]":
                 if not places or (key is not None and place != _PASSED_OVER):
                     raise self._error("']' stands where a list has no end", match.start(1))
                 if place == _NODE:
@@ -71,7 +67,7 @@ class _Gml:
                 elif place == _EDGE:
                     self._add_edge(fields, start)
                 (place, start), key = places.pop(), None
-            elif token == b'"':
+            elif token == '"':
                 raise self._error("a text has no end", match.start(1))
             elif place == _TOP:
                 key = token  # whatever stands before the graph, in quotes or not
@@ -81,7 +77,7 @@ class _Gml:
                     continue
                 if place != _GRAPH:
                     fields.append((key, token))
-                elif key.lower() == b"directed":
+                elif key.lower() == "directed":
                     self.is_directed = self._text(token) not in ("0", "false")
                 key = None
         if places:
@@ -93,44 +89,44 @@ class _Gml:
             raise self.listing.second_graph(self._line(at))
         self.has_graph = True
 
-    def _key(self, token: bytes, at: int) -> bytes:
-        if not token[:1].isalpha():
-            raise self._error(f"{quote(token, 40)!r} stands where a key is expected", at)
+    def _key(self, token: str, at: int) -> str:
+        if not (token[:1].isascii() and token[:1].isalpha()):
+            raise self._error(f"{quote(token.encode(errors='replace'), 40)!r} stands where a key is expected", at)
         return token
 
     def _add_node(self, fields: Fields, at: int) -> None:
         values = {key.lower(): token for key, token in reversed(fields)}
-        if b"id" not in values:
+        if "id" not in values:
             raise self._error("a node has no id", at)
-        number = self.listing.add_node(self._text(values[b"id"]))
+        number = self.listing.add_node(self._text(values["id"]))
         for name, names in self.listing.names.items():
-            token = values.get(name.encode())
+            token = values.get(name)
             if token is not None:
                 names.of_node.setdefault(number, self._text(token))
-                names.are_text |= name == "name" and token.startswith(b'"')
+                names.are_text |= name == "name" and token.startswith('"')
 
     def _add_edge(self, fields: Fields, at: int) -> None:
         """Add an edge, the nodes of which may be listed later."""
-        ends: dict[bytes, str] = {}
+        ends: dict[str, str] = {}
         listing, number = self.listing, len(self.listing.sources)
         for key, token in fields:
             if key in _ENDS:
                 if key in ends:
-                    raise self._error(f"an edge has two values of {key.decode()}, expected one", at)
+                    raise self._error(f"an edge has two values of {key}, expected one", at)
                 ends[key] = self._text(token)
                 continue
             attribute = self.attributes.get(key)
             if attribute is None:
                 attribute = self.attributes[key] = listing.edge_attribute(self._text(key))
-                attribute.is_number = as_number(token.decode(self.encoding)) is not None  # one in quotes is a text
+                attribute.is_number = as_number(token) is not None  # one in quotes is a text
             attribute.add(number, self._text(token), lambda: self._line(at))
         if len(ends) < len(_ENDS):
             raise self._error("an edge has no source or no target, expected the ids of two nodes", at)
-        listing.add_edge(ends[b"source"], ends[b"target"], False)
+        listing.add_edge(ends["source"], ends["target"], False)
         if listing.sources[-1] < 0:
-            self.not_yet_listed.setdefault(ends[b"source"], at)
+            self.not_yet_listed.setdefault(ends["source"], at)
         if listing.targets[-1] < 0:
-            self.not_yet_listed.setdefault(ends[b"target"], at)
+            self.not_yet_listed.setdefault(ends["target"], at)
 
     def _finish(self) -> None:
         """Refuse a file without a graph, and edges of nodes that were never listed."""
@@ -145,30 +141,19 @@ class _Gml:
         if self.is_directed:
             listing.is_directed = bytearray(b"\1") * len(listing.sources)
 
-    def _text(self, token: bytes) -> str:
+    def _text(self, token: str) -> str:
         """The text of a value, without quotes and entities."""
-        text = (token[1:-1] if token[:1] == b'"' else token).decode(self.encoding)
+        text = token[1:-1] if token[:1] == '"' else token
         return _ENTITY.sub(_character, text) if "&" in text else text
 
     def _line(self, at: int) -> int:
-        return self.content.count(b"\n", 0, at) + 1
+        return self.content.count("\n", 0, at) + 1
 
     def _error(self, problem: str, at: int) -> GraphFormatError:
         return GraphFormatError(problem, self.listing.path, self._line(at))
 
 
-_ENDS = (b"source", b"target")
-
-
-def _encoding_of(content: bytes) -> str:
-    decoder = getincrementaldecoder("utf-8")()
-    try:
-        for start in range(0, len(content), 1 << 20):
-            decoder.decode(content[start : start + (1 << 20)])
-        decoder.decode(b"", True)
-    except UnicodeDecodeError:
-        return "latin-1"
-    return "utf-8"
+_ENDS = ("source", "target")
 
 
 def _character(entity: re.Match[str]) -> str:

@@ -93,6 +93,14 @@ class NetworkListing:
         n_values = sum(len(attribute.edges) for attribute in self.attributes)
         return 200 * n_texts + 60 * len(self.sources) + 20 * n_values
 
+    def decode(self, content: bytes) -> str:
+        """The text of a file, in UTF-8 or with a remark in Latin-1."""
+        try:
+            return content.decode("utf-8")
+        except UnicodeDecodeError:
+            self.remarks.append("the file is not UTF-8 and was read as Latin-1")
+            return content.decode("latin-1")
+
     def add_node(self, id: str) -> int:
         """The number of a node; one that is listed twice is one node."""
         n_nodes = len(self.number_of)

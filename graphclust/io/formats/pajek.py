@@ -35,12 +35,7 @@ def read_pajek(content: bytes, listing: NetworkListing, check: Callable[..., Non
 
 class _Pajek:
     def __init__(self, content: bytes, listing: NetworkListing):
-        try:
-            self.text = content.decode("utf-8")
-        except UnicodeDecodeError:
-            self.text = content.decode("latin-1")
-            listing.remarks.append("the file is not UTF-8 and was read as Latin-1")
-        self.listing = listing
+        self.text, self.listing = listing.decode(content), listing
         self.weight = listing.edge_attribute("weight")
         self.weight.may_be_left_out = True
         self.n_vertices: int | None = None

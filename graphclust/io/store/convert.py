@@ -29,6 +29,7 @@ from graphclust.errors import GraphFormatError, GraphValidationError, GraphWarni
 from graphclust.graph.container import NO_WEIGHTS, Graph
 from graphclust.graph.from_csr import check_degrees
 from graphclust.graph.matrices import remark_on_isolated, warn_of
+from graphclust.io.atomic_write import no_room_named
 from graphclust.io.columns import Column, Columns
 from graphclust.io.container_limits import available_bytes
 from graphclust.io.edges import EdgeCounts, Edges, allowed_bytes, apply_policies
@@ -41,7 +42,7 @@ from graphclust.io.save import save_store
 from graphclust.io.store.partial_stores import LOCK, NOTES, forget, partial_folder
 from graphclust.io.store.spill_files import GrowingArray, GrowingFile, Notebook, append_parts, read_parts
 from graphclust.io.store.store import is_store, open_store
-from graphclust.io.store.store_files import check_store_target, no_room_named, publish, read_header, seal
+from graphclust.io.store.store_files import check_store_target, publish, read_header, seal
 from graphclust.io.text.byte_source import Source, open_source
 from graphclust.io.text.edge_lines import MayBeMetis, ReadAgain, Reading
 from graphclust.io.text.edge_streams import ListStream, MatrixStream
@@ -117,8 +118,8 @@ def convert_to_store(
             stream = _stream(opened, reading)
             if stream is None:
                 break
-            after = "; make room and convert again: it goes on where it stopped"
-            with partial_folder(name) as folder, no_room_named(folder, after):
+            advice = "make room and convert again: it goes on where it stopped"
+            with partial_folder(name) as folder, no_room_named(folder, str, advice):
                 facts = asdict(replace(reading, memory_limit=None, columns=Columns()))
                 task = {**facts, "columns": [*reading.columns], **_identity(opened)}
                 book = Notebook(os.path.join(folder, NOTES), task)

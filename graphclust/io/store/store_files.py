@@ -4,7 +4,6 @@ A store is written into a new folder beside its place, header last, and takes it
 Files are never changed once they have their name, so that a process that has mapped them keeps reading what was there.
 """
 
-import errno
 import io
 import json
 import os
@@ -16,6 +15,7 @@ from typing import IO, Any
 import numpy as np
 
 from graphclust.errors import GraphFormatError, escape_controls
+from graphclust.io.atomic_write import no_room_named
 from graphclust.io.formats.array_files import check_version, name_failures, parse_json
 from graphclust.io.formats.array_files import read_header as read_array_header
 from graphclust.io.store.partial_stores import remove_partial
@@ -29,7 +29,6 @@ DTYPES = {
     "node_weights": "<f8",
 }  # fmt: skip
 LONGEST_HEADER = 1 << 24
-_NO_ROOM = (errno.ENOSPC, errno.EFBIG, errno.EDQUOT)
 
 
 def length_of(name: str, n_nodes: int, n_entries: int) -> int:
@@ -63,18 +62,6 @@ def check_store_target(path: str | os.PathLike, overwrite: bool) -> str:
 
 
 @contextmanager
-def no_room_named(name: str, rest: str) -> Iterator[None]:
-    """An OSError for want of room says where, and the rest of the sentence; every other one stays as it is."""
-    try:
-        yield
-    except OSError as problem:
-        if problem.errno not in (None, *_NO_ROOM):
-            raise
-        code = problem.errno or errno.ENOSPC
-        raise OSError(code, f"cannot write {escape_controls(name)}: {os.strerror(code)}{rest}") from problem
-
-
-@contextmanager
 def new_store(path: str | os.PathLike, arrays: dict[str, int], overwrite: bool = False) -> Iterator["NewStore"]:
     """A store that appears under its name when the block ends, and leaves nothing behind if that fails.
 
@@ -84,8 +71,7 @@ def new_store(path: str | os.PathLike, arrays: dict[str, int], overwrite: bool =
     name = check_store_target(path, overwrite)
     remove_partial(name)
     n_bytes = sum(length * np.dtype(DTYPES[array]).itemsize for array, length in arrays.items())
-    reason = f" for about {n_bytes:,} bytes; nothing was left behind"
-    with no_room_named(name, reason), temporary_folder(name) as folder:
+    with no_room_named(name, lambda: f" for about {n_bytes:,} bytes"), temporary_folder(name) as folder:
         store = NewStore(folder)
         for array, length in arrays.items():
             store.allocate(array, length)
