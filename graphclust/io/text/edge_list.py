@@ -48,13 +48,13 @@ def read_edge_list(source: Source, weights: str | None, progress: Progress, read
     layout = lines.layout
     unfit = NegativeOrInfinite(source.path, weights or "file")
     as_text = layout.text_ids or reading.quoted
-    read_block = _TextReader(layout, reading) if as_text else NumberReader(layout, reading)
+    read_block = _TextReader(layout, reading, unfit) if as_text else NumberReader(layout, reading, unfit)
     chunks: list = []
     for block, _ in lines.blocks(progress):
-        parts, n_lines = read_block(block, lines.n_lines, unfit, source.path)
+        parts, n_lines = read_block(block, lines.n_lines)
         chunks += [part for part in parts if len(part[0])]
         lines.n_lines += n_lines
-    read_block.complain(source.path)
+    read_block.complain()
     if not chunks:
         raise lines.no_edges()
     unfit.complain()
@@ -64,7 +64,7 @@ def read_edge_list(source: Source, weights: str | None, progress: Progress, read
     if not as_text and not first.isdisjoint((n_rows - 1, (n_rows - 1) / 2)):
         said = judge_first_line(_sample(chunks, n_rows), layout, reading, source.path)
     lines.check_counts(n_rows)
-    edges = read_block.to_edges(chunks, source.path)
+    edges = read_block.to_edges(chunks)
     edges.symmetric = "list"
     edges.details |= {"weighted": layout.weight is not None and weights != "ignore", "is_table": layout.is_table}
     edges.remarks += lines.remarks()
@@ -80,17 +80,33 @@ def _sample(chunks: list, n_rows: int) -> Sample:
     return Sample(int(sources[0]), int(targets[0]), None if weights is None else weights[0], n_rows, low, high)
 
 
-class NumberReader:
+class _Reader:
+    """Blocks of lines into edges. start : the line that is being read, from 1."""
+
+    start = 0
+
+    def __init__(self, layout: Layout, reading: Reading, unfit: NegativeOrInfinite):
+        self.layout, self.reading, self.unfit, self.path = layout, reading, unfit, unfit.path
+        self.doubts = Doubts(layout)
+
+    def wrong(self, problem: str) -> GraphFormatError:
+        """The error of this line."""
+        return GraphFormatError(problem, self.path, self.start)
+
+    def complain(self) -> None:
+        """Raise what only the whole file shows."""
+
+
+class NumberReader(_Reader):
     """Blocks of lines with whole-number ids, into raw ids."""
 
-    def __init__(self, layout: Layout, reading: Reading):
-        self.layout, self.reading = layout, reading
+    def __init__(self, layout: Layout, reading: Reading, unfit: NegativeOrInfinite):
+        super().__init__(layout, reading, unfit)
         self.field = re.compile(rb"\S*" if layout.delimiter is None else rb"[^\n%b]*" % layout.delimiter.encode())
         self.ids: type = np.int32
         self.largest = 0
-        self.doubts = Doubts(layout)
 
-    def __call__(self, block: memoryview, line: int, unfit: NegativeOrInfinite, path: str) -> tuple[list, int]:
+    def __call__(self, block: memoryview, line: int) -> tuple[list, int]:
         """Read a block of whole lines into edges; returns its parts and how many lines it has."""
         boundaries, text = line_boundaries(block), np.frombuffer(block.toreadonly(), np.uint8)
         pieces: list = [None] * (len(boundaries) - 1)
@@ -102,9 +118,9 @@ class NumberReader:
         for *_, (code, position) in pieces:
             if code == number_lines.BAD_NODE and self.ids is np.int32:  # or too large for 32 bits
                 self.ids = np.int64
-                return self(block, line, unfit, path)
+                return self(block, line)
             if code != number_lines.FINE:
-                self._explain(bytes(block), code, position, line, path)
+                self._explain(bytes(block), code, position, line)
         if self.layout.delimiter is not None:
             content = bytes(block)
             goes_on = b'"' in content and any(row.count(b'"') % 2 for row in content.split(b"\n"))
@@ -116,8 +132,8 @@ class NumberReader:
             self.largest = max(self.largest, largest)
             if weights is not None:
                 for row in np.flatnonzero(hard).tolist():
-                    weights[row] = self._weight_at(block, int(hard[row]) - 1, line, path)
-                weights = unfit.look_at(weights, lambda row: f"edge ({sources[row]}, {targets[row]})")  # noqa: B023
+                    weights[row] = self._weight_at(block, int(hard[row]) - 1, line)
+                weights = self.unfit.look_at(weights, lambda row: f"edge ({sources[row]}, {targets[row]})")  # noqa: B023
             chunks.append((sources, targets, weights))
         return chunks, sum(n_lines for *_, n_lines, _ in pieces)
 
@@ -145,16 +161,16 @@ class NumberReader:
         largest = max(int(sources.max()), int(targets.max())) if n_rows else 0
         return sources, targets, *left, largest, n_lines, fault.tolist()
 
-    def _weight_at(self, block: memoryview, position: int, line: int, path: str) -> float:
+    def _weight_at(self, block: memoryview, position: int, line: int) -> float:
         found = self.field.match(block, position)
         assert found is not None
         if b'"' in found[0] or (self.layout.delimiter == ";" and b"," in found[0]):
             self._read_quotes()
-        return _weight(found[0], path, lambda: line + bytes(block[:position]).count(b"\n") + 1)
+        return _weight(found[0], self.path, lambda: line + bytes(block[:position]).count(b"\n") + 1)
 
-    def _explain(self, block: bytes, code: int, position: int, line: int, path: str) -> NoReturn:
+    def _explain(self, block: bytes, code: int, position: int, line: int) -> NoReturn:
         """GraphFormatError that names the first line that the loop could not read, and why."""
-        line += block.count(b"\n", 0, position) + 1
+        self.start = line + block.count(b"\n", 0, position) + 1
         row = block[position : block.index(b"\n", position)].strip()
         text, n = quote(row), self.layout.n_columns
         ends = self._ends(row)
@@ -164,30 +180,21 @@ class NumberReader:
         if not MISSING.isdisjoint(ends) and code == number_lines.BAD_NODE:
             self._read_quotes()  # which counts such rows
         if code in (number_lines.TOO_FEW, number_lines.TOO_MANY):
-            raise GraphFormatError(
+            raise self.wrong(
                 f"{text!r} has {'fewer' if code == number_lines.TOO_FEW else 'more'} columns than the first edge, {n}; "
                 "expected the same number in every line (a first line that counts: header=True; METIS: format='metis')",
-                path,
-                line,
             )
         if are_ids and any(map(_is_padded, ends)):
             if self.reading.text_ids is None:
                 raise ReadAgain(replace(self.reading, text_ids=True))
-            raise GraphFormatError(
+            raise self.wrong(
                 f"{text!r} has an id with a leading zero, expected whole numbers without; to keep ids as they are "
-                "written pass format='csv'",
-                path,
-                line,
+                "written pass format='csv'"
             )
-        raise GraphFormatError(
+        raise self.wrong(
             f"{text!r} does not hold two node ids, expected whole numbers from 0 to 2^63 - 1 as in the first edge; for "
-            "ids that are names pass format='csv'",
-            path,
-            line,
+            "ids that are names pass format='csv'"
         )
-
-    def complain(self, path: str) -> None:
-        """Nothing is left to complain of at the end: the loop stops where a line is no edge."""
 
     def _read_quotes(self) -> None:
         """Quotes, which may hold delimiters, are read row by row."""
@@ -199,34 +206,33 @@ class NumberReader:
             return [fields[self.layout.source], fields[self.layout.target]]
         return [" "]
 
-    def to_edges(self, chunks: list, path: str) -> Edges:
+    def to_edges(self, chunks: list) -> Edges:
         """Renumber ids in increasing order; `nodes` holds the ids unless they are 0..n-1 already."""
         if self.layout.bipartite:
             sides = [renumber_sparse(chunks, (column,)) for column in (0, 1)]
-            return keep_kinds_apart(path, chunks, [ids.tolist() for ids in sides], self.layout.names)
+            return keep_kinds_apart(self.path, chunks, [ids.tolist() for ids in sides], self.layout.names)
         if self.reading.bipartite is None and not may_overlap(*self.layout.names):
-            refuse_overlap(self.layout.names, _shared(chunks).tolist(), path)
+            refuse_overlap(self.layout.names, _shared(chunks).tolist(), self.path)
         if self.largest < max(2 * sum(len(u) for u, _, _ in chunks), 1 << 20):
-            return Edges(path, self.largest + 1, chunks, gaps=True)
+            return Edges(self.path, self.largest + 1, chunks, gaps=True)
         ids = renumber_sparse(chunks)
-        return Edges(path, len(ids), chunks, nodes=ids)
+        return Edges(self.path, len(ids), chunks, nodes=ids)
 
 
-class _TextReader:
+class _TextReader(_Reader):
     """Blocks of lines with ids of any text; nodes are numbered as they appear, in a bipartite list on either side."""
 
-    def __init__(self, layout: Layout, reading: Reading):
-        self.layout, self.reading = layout, reading
+    def __init__(self, layout: Layout, reading: Reading, unfit: NegativeOrInfinite):
+        super().__init__(layout, reading, unfit)
         first: dict[str, int] = {}
         self.number_of = (first, {} if layout.bipartite else first)
-        self.doubts = Doubts(layout)
         self.begun: list[bytes] = []  # lines of a row that a quote goes on from
-        self.start = self.n_quotes = 0  # the first of these lines, and the quotes in them
+        self.n_quotes = 0  # in them
         self.row = ""  # its text
         self.n_missing, self.first_missing = 0, ""
         self.decimals: dict[str, str] = {}  # the first weight with each decimal mark
 
-    def __call__(self, block: memoryview, line: int, unfit: NegativeOrInfinite, path: str) -> tuple[list, int]:
+    def __call__(self, block: memoryview, line: int) -> tuple[list, int]:
         """Read a block of whole lines into edges; returns its parts and how many lines it has."""
         layout = self.layout
         sources: list[int] = []
@@ -237,27 +243,27 @@ class _TextReader:
         numbers = ((layout.source, self.number_of[0], sources), (layout.target, self.number_of[1], targets))
         for number, row in enumerate(rows[:-1], line + 1):
             if self.begun:
-                fields = self._go_on(row, path)
+                fields = self._go_on(row)
             else:
                 row, self.start = row.strip(white_space), number
                 if not row or row.isspace():
                     continue
                 if row.startswith(COMMENTS) and not (row.startswith(_NO_COMMENT) or self._is_row(row, number)):
                     continue
-                fields = self._fields(row, path)
+                fields = self._fields(row)
             if fields is None or self._is_missing(fields):
                 continue
             for column, number_of, ends in numbers:
                 if not fields[column]:
-                    raise GraphFormatError(f"{quote(row)!r} has an empty node id, expected a name", path, self.start)
+                    raise self.wrong(f"{quote(row)!r} has an empty node id, expected a name")
                 ends.append(number_of.setdefault(fields[column], len(number_of)))
             if layout.weight is not None:
-                weights.append(self._weight(fields[layout.weight], path))
+                weights.append(self._weight(fields[layout.weight]))
         edges = np.array(sources, np.int32), np.array(targets, np.int32)
         if layout.weight is None:
             return [(*edges, None)], len(rows) - 1
         names = [list(number_of) for number_of in self.number_of]
-        values = unfit.look_at(
+        values = self.unfit.look_at(
             np.array(weights, np.float64), lambda i: f"edge ({names[0][sources[i]]}, {names[1][targets[i]]})"
         )
         return [(*edges, values)], len(rows) - 1
@@ -272,25 +278,24 @@ class _TextReader:
         self.first_missing = self.first_missing or f"{words[0]!r} in line {self.start}"
         return True
 
-    def _weight(self, field: str, path: str) -> float:
+    def _weight(self, field: str) -> float:
         text = with_point(field, self.layout.delimiter)
         if self.layout.delimiter == ";" and "." in text:
             self.decimals.setdefault("." if text == field else ",", field)
-        return _weight(text.encode(), path, lambda: self.start)
+        return _weight(text.encode(), self.path, lambda: self.start)
 
-    def complain(self, path: str) -> None:
+    def complain(self) -> None:
         """Raise for a quote that does not end, for missing ids, and for weights with two decimal marks."""
         if self.begun:
-            raise GraphFormatError(
-                f"{quote(self.begun[0])!r} is not a row of a table (a quote does not end)", path, self.start
-            )
+            raise self.wrong(f"{quote(self.begun[0])!r} is not a row of a table (a quote does not end)")
         if self.n_missing and self.reading.missing == "error":
             raise GraphValidationError(
-                f"{path}: {amount(self.n_missing, 'row lacks', 'rows lack')} an id, the first {self.first_missing}; "
-                'expected two in each: missing="drop" leaves these rows out, missing="keep" takes such words for names'
+                f"{self.path}: {amount(self.n_missing, 'row lacks', 'rows lack')} an id, the first "
+                f'{self.first_missing}; expected two in each: missing="drop" leaves these rows out, missing="keep" '
+                "takes such words for names"
             )
         if len(self.decimals) > 1:
-            raise GraphFormatError(f"weights have two decimal marks: {' and '.join(self.decimals.values())}", path)
+            raise GraphFormatError(f"weights have two decimal marks: {' and '.join(self.decimals.values())}", self.path)
 
     def _is_row(self, row: bytes, line: int) -> bool:
         """Whether a line that starts with # or % is a row after all; where it may be one it is counted."""
@@ -307,16 +312,16 @@ class _TextReader:
             return False
         return True
 
-    def _go_on(self, row: bytes, path: str) -> list[str] | None:
+    def _go_on(self, row: bytes) -> list[str] | None:
         """The fields of the rows that were begun with this line, None where a quote goes on from here too."""
         self.begun.append(row)
         self.n_quotes += row.count(b'"')
         if self.n_quotes % 2:  # as long as a field is open
             return None
         begun, self.begun = self.begun, []
-        return self._fields(b"\n".join(begun).rstrip(b" \r"), path)
+        return self._fields(b"\n".join(begun).rstrip(b" \r"))
 
-    def _fields(self, row: bytes, path: str) -> list[str] | None:
+    def _fields(self, row: bytes) -> list[str] | None:
         """The fields of a row as text, None where a quote goes on in the next line.
 
         Raises GraphFormatError for another number of them than the first line has.
@@ -325,25 +330,21 @@ class _TextReader:
             self.row = row.decode("utf-8")
             fields = split(self.row, self.layout.delimiter)
         except UnicodeDecodeError:
-            raise GraphFormatError(
-                f"{quote(row)!r} is not UTF-8; save the file as UTF-8, or name its encoding, as in encoding='cp1252'",
-                path,
-                self.start,
+            raise self.wrong(
+                f"{quote(row)!r} is not UTF-8; save the file as UTF-8, or name its encoding, as in encoding='cp1252'"
             ) from None
         except OpenQuote:
             self.begun, self.n_quotes = [row], row.count(b'"')
             return None
         except ValueError as problem:
-            raise GraphFormatError(f"{quote(row)!r} is not a row of a table ({problem})", path, self.start) from None
+            raise self.wrong(f"{quote(row)!r} is not a row of a table ({problem})") from None
         if len(fields) != self.layout.n_columns:
-            raise GraphFormatError(
-                f"{quote(row)!r} has {len(fields)} columns, expected {self.layout.n_columns} as in the first line",
-                path,
-                self.start,
+            raise self.wrong(
+                f"{quote(row)!r} has {len(fields)} columns, expected {self.layout.n_columns} as in the first line"
             )
         return fields
 
-    def to_edges(self, chunks: list, path: str) -> Edges:
+    def to_edges(self, chunks: list) -> Edges:
         """The edges, without a first row that names the columns."""
         names = [list(number_of) for number_of in self.number_of]
         said = []
@@ -364,23 +365,23 @@ class _TextReader:
                     sources -= n_dropped
                     targets -= n_dropped
         for side in names:
-            _refuse_two_spellings(side, path)
+            _refuse_two_spellings(side, self.path)
         if self.n_missing:
             said.append(f"{amount(self.n_missing, 'row')} without an id left out, the first {self.first_missing}")
         if self.reading.bipartite is None and not self.layout.bipartite and not may_overlap(*self.layout.names):
-            refuse_overlap(self.layout.names, [names[0][node] for node in _shared(chunks)], path)
+            refuse_overlap(self.layout.names, [names[0][node] for node in _shared(chunks)], self.path)
         nodes: list[list] = names
         if not self.layout.text_ids:
-            nodes = self._as_numbers(chunks, names, path)
+            nodes = self._as_numbers(chunks, names)
         if self.layout.bipartite:
-            edges = keep_kinds_apart(path, chunks, nodes, self.layout.names)
+            edges = keep_kinds_apart(self.path, chunks, nodes, self.layout.names)
         else:
             in_order = nodes[0] == list(range(len(nodes[0])))
-            edges = Edges(path, len(nodes[0]), chunks, nodes=None if in_order else nodes[0])
+            edges = Edges(self.path, len(nodes[0]), chunks, nodes=None if in_order else nodes[0])
         edges.repairs += said
         return edges
 
-    def _as_numbers(self, chunks: list, names: list[list[str]], path: str) -> list[list[int]]:
+    def _as_numbers(self, chunks: list, names: list[list[str]]) -> list[list[int]]:
         """The ids of either side as whole numbers in increasing order, by which the ends are renumbered."""
         for name in (name for side in names for name in side):
             if _is_padded(name) and self.reading.text_ids is None:
@@ -389,7 +390,7 @@ class _TextReader:
                 raise GraphFormatError(
                     f"the id {name[:80]!r} is not a whole number from 0 to 2^63 - 1 as in the first edge; for ids that "
                     "are names pass format='csv'",
-                    path,
+                    self.path,
                 )
         numbers = [np.array(list(map(int, side)), np.int64) for side in names]
         ranks = [np.argsort(np.argsort(side)).astype(np.int32) for side in numbers]

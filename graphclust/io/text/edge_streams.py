@@ -30,13 +30,13 @@ class ListStream:
 
     def parts(self, progress: Progress) -> Iterator[list[Part]]:
         """Edges, block by block; what is known after each is recorded, so that a later process can go on from there."""
-        facts, reader = self.facts, NumberReader(self.lines.layout, self.reading)
         unfit = NegativeOrInfinite(self.source.path, self.weights or "file")
+        facts, reader = self.facts, NumberReader(self.lines.layout, self.reading, unfit)
         if facts["offset"]:
             self.source.skip_to(facts["offset"])
             self.lines.n_lines = facts["line"]
         for block, n_bytes in self.lines.blocks(progress):
-            parts, n_lines = reader(block, facts["line"], unfit, self.source.path)
+            parts, n_lines = reader(block, facts["line"])
             unfit.complain()
             for sources, targets, weights in parts:
                 if len(sources):
