@@ -78,21 +78,21 @@ def _within(indices: np.ndarray, n_nodes: int) -> np.ndarray:
     return indices
 
 
-def keep_communities(file: pathlib.Path, communities: Communities, n_unknown: int) -> None:
-    """Write communities, and how many of their members are no nodes."""
+def keep_communities(file: pathlib.Path, communities: Communities) -> None:
+    """Write communities."""
     names = np.frombuffer("\n".join(communities.names or ()).encode(), np.uint8)
     arrays: dict[str, np.ndarray] = {"starts": communities.starts, "members": communities.members, "names": names}
-    _write(file, {"n_unknown": n_unknown, "named": communities.names is not None}, arrays)
+    _write(file, {"named": communities.names is not None}, arrays)
 
 
-def read_kept_communities(file: pathlib.Path) -> tuple[Communities, int] | None:
+def read_kept_communities(file: pathlib.Path) -> Communities | None:
     """Read what `keep_communities` wrote, as `read_kept_graph` does."""
     found = _read(file)
     if found is None:
         return None
     header, arrays = found
     names = tuple(arrays["names"].tobytes().decode().split("\n")) if header["named"] else None
-    return Communities(arrays["starts"], arrays["members"], names), header["n_unknown"]
+    return Communities(arrays["starts"], arrays["members"], names)
 
 
 def _write(file: pathlib.Path, header: dict, arrays: dict[str, np.ndarray]) -> None:

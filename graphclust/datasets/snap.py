@@ -87,17 +87,17 @@ def _communities(entry: CatalogEntry, which: str, graph: Graph, request: Request
     folder = cache.dataset_folder(SNAP, entry.name)
     file: pathlib.Path = folder / path.rpartition("/")[2]
     converted = file.with_name(f"{file.name}.v{VERSION}.npz")
-    found = read_kept_communities(converted)
-    if found is not None:
-        return found[0]
+    known = read_kept_communities(converted)
+    if known is not None:
+        return known
     with cache.lock_dataset(folder):
-        found = read_kept_communities(converted)
-        if found is not None:
-            return found[0]
+        known = read_kept_communities(converted)
+        if known is not None:
+            return known
         fetch_file(entry, path, file, request, progress)
         written = GRAPHS[entry.name].written
         starts, ids, names = parse(file, functools.partial(read_communities, file, written, progress))
         nodes = None if graph.nodes is None else np.asarray(graph.nodes)
-        known, n_unknown = communities_of_ids(starts, ids, nodes, graph.n_nodes, names)
-        keep_communities(converted, known, n_unknown)
+        known, _ = communities_of_ids(starts, ids, nodes, graph.n_nodes, names)
+        keep_communities(converted, known)
     return known

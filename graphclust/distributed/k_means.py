@@ -107,9 +107,8 @@ def _lloyd(engine: Engine, parts: ByBlock, centroids: np.ndarray, max_iter: int,
     history: list[float] = []
     n = int(engine.boundaries[-1])
     while True:
-        sums = BlockSums(
-            *(sum_in_order(list(column)) for column in zip(*sums_of(engine, parts, centroids), strict=True))
-        )
+        found_sums = engine.fetch(engine.each(sums_in_block, parts, engine.once(same_centroids, centroids)))
+        sums = BlockSums(*(sum_in_order(list(column)) for column in zip(*found_sums, strict=True)))
         if len(history) == max_iter:
             break
         empty = np.flatnonzero(sums.masses == 0)
@@ -132,11 +131,6 @@ def _lloyd(engine: Engine, parts: ByBlock, centroids: np.ndarray, max_iter: int,
     labels = np.concatenate(engine.fetch(engine.each(labels_of, parts, centroids)))
     converged = len(history) < max_iter
     return KMeansResult(centroids, labels, sums.inertia, len(history), np.array(history), converged=converged)
-
-
-def sums_of(engine: Engine, parts: ByBlock, centroids: np.ndarray) -> list[BlockSums]:
-    """What each block adds to the clusters, in order."""
-    return engine.fetch(engine.each(sums_in_block, parts, engine.once(same_centroids, centroids)))
 
 
 def same_centroids(source: Any, centroids: np.ndarray) -> np.ndarray:

@@ -281,11 +281,6 @@ class CoresetSpectralClustering(NeighborGraphModel):
     max_size: float | None = None
     random_state: Any = None
 
-    def fit(self, X: Any, y: Any = None) -> CoresetSpectralClustering:
-        """Cluster points, (n_samples, n_features), or with affinity="precomputed" a graph, (n_samples, n_samples)."""
-        super().fit(X)
-        return self
-
     def _cluster(self, graph: Graph, rng: np.random.Generator) -> Clustering:
         k = None if self.n_clusters is None else as_n_clusters(self.n_clusters, graph.n_nodes)
         names = ["method", "objective", "resolution", "effort", "components", "coreset", "min_size", "max_size"]

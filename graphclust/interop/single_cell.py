@@ -90,7 +90,8 @@ def cluster_anndata(
     for name in ("obs", "obsp", "uns"):
         if not hasattr(adata, name):
             raise TypeError(f"adata is a {type(adata).__name__}, expected an anndata.AnnData")
-    _refuse_resolution(k)
+    if isinstance(k, float):  # by place, where scanpy's functions take a resolution
+        raise TypeError(f"k={k!r} is a float, expected a whole number; as a resolution it is resolution={k!r}")
     if adjacency is not None:
         if obsp is not None or neighbors_key is not None:
             raise ParameterError("adjacency is given beside obsp or neighbors_key, expected one of the three")
@@ -195,12 +196,6 @@ def _connectivities_key(adata: Any, neighbors_key: str | None, obsp: str | None)
         there = f"holds {[*adata.obsp]}; pass one as obsp=, or" if len(adata.obsp) else "is empty;"
         raise ParameterError(f"adata.obsp has no {obsp!r}, it {there} run scanpy.pp.neighbors(adata) first")
     return obsp
-
-
-def _refuse_resolution(k: Any) -> None:
-    """Refuse a resolution by place, where scanpy's functions take it."""
-    if isinstance(k, float):
-        raise TypeError(f"k={k!r} is a float, expected a whole number; as a resolution it is resolution={k!r}")
 
 
 def _weights_of(adata: Any, node_weight: Any, cells: np.ndarray | None) -> np.ndarray:

@@ -69,7 +69,11 @@ def whole_file(
     check_target(path, overwrite)
     name = os.fsdecode(path)
     with no_room_named(name, lambda: "" if size is None else f" for about {size():,} bytes"):
-        yield from _straight(name) if is_pipe(name) else _rename_when_whole(name, overwrite)
+        if is_pipe(name):
+            with open(name, "wb") as file:
+                yield file
+        else:
+            yield from _rename_when_whole(name, overwrite)
 
 
 @contextmanager
@@ -83,11 +87,6 @@ def no_room_named(name: str, needed: Callable[[], str], advice: str = "nothing w
         code = problem.errno or errno.ENOSPC
         reason = f"{os.strerror(code)}{needed()}; {advice}"
         raise OSError(code, f"cannot write {escape_controls(name)}: {reason}") from problem
-
-
-def _straight(name: str) -> Iterator[IO[bytes]]:
-    with open(name, "wb") as file:
-        yield file
 
 
 def _rename_when_whole(name: str, overwrite: bool) -> Iterator[IO[bytes]]:

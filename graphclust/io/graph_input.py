@@ -139,14 +139,18 @@ def as_graph(
     elif library in (*GRAPHS, "graphblas", "sparse") or (library == "pandas" and is_adjacency_table(G)):
         graph = _from_other(G, library, weight, symmetrize, missing)
     else:
-        _refuse_kernel(G)
+        if hasattr(G, "point_weights") and hasattr(G, "graph"):
+            raise TypeError(f"G is a {type(G).__name__}, expected a graph; pass that of the kernel, kernel.graph")
         if isinstance(G, LayeredGraph):
             raise TypeError(f"G is a {G.kind} LayeredGraph, {UNDIRECTED}; communities and modularity take other kinds")
+        hint = "; a dict of neighbors as networkx.Graph(G)" if isinstance(G, Mapping) else ""
+        if library == "anndata":
+            hint = "; pass it to cluster_anndata, or its obsp['connectivities']"
         module = "" if type(G).__module__ == "builtins" else type(G).__module__ + "."
         raise TypeError(
             f"G is a {module}{type(G).__name__}, expected a networkx.Graph, a SciPy sparse matrix or array, a square "
             "numpy array, an igraph.Graph, a pandas or Polars table of edges, a list of "
-            f"edges (u, v), the path of a graph file, or a graphclust.Graph{_hint(G, library)}"
+            f"edges (u, v), the path of a graph file, or a graphclust.Graph{hint}"
         )
     graph = _without_missing_names(graph) if missing == "drop" else graph
     remarks = graph.remarks
@@ -175,13 +179,6 @@ def is_table(G: Any) -> bool:
     """
     is_matrix = hasattr(G, "index") and hasattr(G, "columns") and set(G.index) == set(G.columns) != set()
     return hasattr(G, "collect") or (hasattr(G, "columns") and not is_matrix)
-
-
-def _hint(G: Any, library: str) -> str:
-    """What to do with something that is nearly a graph."""
-    if library == "anndata":
-        return "; pass it to cluster_anndata, or its obsp['connectivities']"
-    return "; a dict of neighbors as networkx.Graph(G)" if isinstance(G, Mapping) else ""
 
 
 def _from_file(path: str | os.PathLike, weight: str | None, symmetrize: str | None, missing: str) -> Graph:
@@ -218,12 +215,6 @@ def _with_function(message: str, function: Callable[..., Any], own: tuple[str, .
     named = rf"""\w\([^()]*\)|(?<![\w.])({names})=('[^']*'|"[^"]*"|True|False|None|)"""
     message = re.sub(named, as_call, message)
     return re.sub(rf"\ba larger ({names})\b", rf"\g<0> to {function.__name__}", message)
-
-
-def _refuse_kernel(G: Any) -> None:
-    """Refuse a kernel of a graph in the place of the graph."""
-    if hasattr(G, "point_weights") and hasattr(G, "graph"):
-        raise TypeError(f"G is a {type(G).__name__}, expected a graph; pass that of the kernel, kernel.graph")
 
 
 def refuse_name_of_weight(weight: str | None, what: str) -> None:
@@ -291,8 +282,11 @@ def matrix_of_networkx(
     if weight is not None and np.isnan(matrix.data).any():
         _refuse_missing_weight(G, weight)
     refuse_impossible_weight(matrix, nodes, weight, signed)
-    if weight not in (None, "weight") and matrix.nnz and (G.is_multigraph() or all_ones(matrix.data)):
-        _refuse_unknown_attribute(G, weight)
+    is_doubtful = weight not in (None, "weight") and matrix.nnz and (G.is_multigraph() or all_ones(matrix.data))
+    if is_doubtful and not any(weight in attributes for *_, attributes in G.edges(data=True)):
+        raise GraphValidationError(
+            f"no edge has the attribute {weight!r}, expected the name of one; weight=None makes all weights 1"
+        )
     return matrix, nodes
 
 
@@ -393,13 +387,6 @@ def refuse_impossible_weight(
         remedy = remedy_for_signs() if fault == "negative" else "correct it, or pass weight=None to count each edge 1"
         seen = f"edge ({u!r}, {v!r}) has {value} as {weight!r}, {fault}"
         raise GraphValidationError(f"{seen}, expected {expected}; {remedy}")
-
-
-def _refuse_unknown_attribute(G: networkx.Graph, weight: str) -> None:
-    if not any(weight in attributes for *_, attributes in G.edges(data=True)):
-        raise GraphValidationError(
-            f"no edge has the attribute {weight!r}, expected the name of one; weight=None makes all weights 1"
-        )
 
 
 def _unused_numbers(G: Any) -> tuple[str, ...]:

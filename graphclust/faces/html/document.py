@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from html import escape
 from string import Template
-from typing import Any
 
 import numpy as np
 
@@ -89,8 +88,12 @@ def report_page(
     from graphclust import __version__
 
     clustering = as_clustering(clustering)
-    _refuse_other_graphs(clustering, path=path, hierarchy=hierarchy)
-    counts = f"{amount(clustering.graph.n_nodes, 'node')} in {amount(clustering.n_clusters, 'cluster')}"
+    n_nodes = clustering.graph.n_nodes
+    for name, result in (("path", path), ("hierarchy", hierarchy)):
+        of = getattr(getattr(result, "graph", None), "n_nodes", None)
+        if of not in (None, n_nodes):
+            raise GraphValidationError(f"{name} is of {of} nodes, expected one of the clustering's graph, {n_nodes}")
+    counts = f"{amount(n_nodes, 'node')} in {amount(clustering.n_clusters, 'cluster')}"
     parts = [
         ("clusters", "The clusters", tables.clusters(clustering, _as_certainty(clustering, certainty))),
         ("members", "Who is in them", members(clustering)),
@@ -147,14 +150,6 @@ def _as_certainty(clustering: Clustering, certainty: Certainty | None) -> Certai
             f"certainty is of {found} nodes and clusters, expected those of the clustering: {expected}"
         )
     return certainty
-
-
-def _refuse_other_graphs(clustering: Clustering, **results: Any) -> None:
-    """Refuse a path or a hierarchy of other nodes than those of the clustering."""
-    for name, result in results.items():
-        of, n_nodes = getattr(getattr(result, "graph", None), "n_nodes", None), clustering.graph.n_nodes
-        if of not in (None, n_nodes):
-            raise GraphValidationError(f"{name} is of {of} nodes, expected one of the clustering's graph, {n_nodes}")
 
 
 def _other_numbers(clustering: Clustering, path: ClusterPath | None) -> list[tuple[str, str, str]]:

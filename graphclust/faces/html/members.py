@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from graphclust.errors import amount
+from graphclust.faces.html.tables import shorten
 from graphclust.results.label_files import label_rows
 
 if TYPE_CHECKING:
@@ -54,7 +55,7 @@ def members(clustering: Clustering) -> str:
     lists = []
     for c, (end, size) in enumerate(zip(ends.tolist(), clustering.sizes.tolist(), strict=True)):
         shown = order[end - size : end][:most].tolist()
-        names = "".join(f"<li>{escape(_shorten(str(nodes[row])))}</li>" for row in shown)
+        names = "".join(f"<li>{escape(shorten(str(nodes[row]), LONGEST_NAME))}</li>" for row in shown)
         more = f"<p>and {size - len(shown):,} more, of lower degree</p>" if len(shown) < size else ""
         head = f"Cluster {c}: {amount(size, 'node')}"
         lists.append(f'<details class="members"><summary>{head}</summary><ul>{names}</ul>{more}</details>')
@@ -74,7 +75,3 @@ def _file(clustering: Clustering) -> str:
     except UnicodeEncodeError:
         return "<p>A name holds half of a character, which no table can hold; write_labels writes a .json file.</p>"
     return f'<p><a download="labels.csv" href="data:text/csv;base64,{data}">All labels as a table (CSV)</a></p>'
-
-
-def _shorten(name: str) -> str:
-    return name if len(name) <= LONGEST_NAME else name[: LONGEST_NAME - 1] + "…"

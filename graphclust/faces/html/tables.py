@@ -60,7 +60,7 @@ def clusters(clustering: Clustering, certainty: Certainty | None = None) -> str:
             f"{leaving[c]:.1%}{bar(leaving[c])}",
             *(column[c] for column in sure.values()),
             "none" if nearest[c] < 0 else str(nearest[c]),
-            ", ".join(escape(_shorten(str(name))) for name in members[c]),
+            ", ".join(escape(shorten(str(name), LONGEST_NAME)) for name in members[c]),
             _plain(float(clustering.volume[c])),
             f"{clustering.min_cuts[c]:,.6g}",
         ])  # fmt: skip
@@ -147,5 +147,6 @@ def provenance(clustering: Clustering, command: str | None = None) -> str:
     )
 
 
-def _shorten(name: str) -> str:
-    return name if len(name) <= LONGEST_NAME else name[: LONGEST_NAME - 1] + "…"
+def shorten(name: str, most: int) -> str:
+    """The name, or its first letters."""
+    return name if len(name) <= most else name[: most - 1] + "…"

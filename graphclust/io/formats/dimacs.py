@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from functools import partial
 from typing import NoReturn
 
 import numpy as np
@@ -45,7 +44,7 @@ def read_dimacs(source: Source, weights: str | None, memory_limit: int | None, p
         u, v = (ends.T - 1).astype(np.int32)
         lengths = None
         if with_lengths and weights != "ignore":
-            lengths = unfit.look_at(values[2::3].copy(), partial(_place, n_found))
+            lengths = unfit.look_at(values[2::3].copy(), lambda entry: f"arc {n_found + entry + 1}")  # noqa: B023
         if len(u):
             chunks.append((u, v, lengths))
         n_found, line = n_found + n_rows, line + text.count(b"\n")
@@ -57,10 +56,6 @@ def read_dimacs(source: Source, weights: str | None, memory_limit: int | None, p
     if edges.details["weighted"] and weights is None:
         edges.repairs.append('the lengths of the arcs were read as weights; pass weights="ignore" if near is not alike')
     return edges
-
-
-def _place(n_before: int, entry: int) -> str:
-    return f"arc {n_before + entry + 1}"
 
 
 def _numbers(rows: bytes, with_lengths: bool) -> np.ndarray:

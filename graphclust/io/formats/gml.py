@@ -56,7 +56,9 @@ class _Gml:
                 place = _LISTS.get((place, (key or "").lower()), _PASSED_OVER)
                 start, key = match.start(1), None
                 if place == _GRAPH:
-                    self._begin_graph(start)
+                    if self.has_graph:
+                        raise self.listing.second_graph(self._line(start))
+                    self.has_graph = True
                 elif place != _PASSED_OVER:
                     fields = []
             elif token == "]":
@@ -83,11 +85,6 @@ class _Gml:
         if places:
             raise self._error("ends before its graph does; get the file again", len(self.content.rstrip()))
         self._finish()
-
-    def _begin_graph(self, at: int) -> None:
-        if self.has_graph:
-            raise self.listing.second_graph(self._line(at))
-        self.has_graph = True
 
     def _key(self, token: str, at: int) -> str:
         if not (token[:1].isascii() and token[:1].isalpha()):

@@ -5,7 +5,6 @@ Attributes of other kinds are not parsed: nodes and edges are read whatever else
 
 import re
 from collections.abc import Callable
-from functools import partial
 
 import numpy as np
 
@@ -84,15 +83,14 @@ def read_network_file(
             node_link.read_node_link(content, listing, check)
         else:
             readers = {"gml": read_gml, "pajek": pajek.read_pajek, "adjacency_list": adjacency_list.read_adjacency_list}
-            readers[format](content, listing, partial(_check_beside, check, len(content)))
+
+            def check_beside(n_more: int = 0) -> None:
+                check(len(content) + n_more)
+
+            readers[format](content, listing, check_beside)
     else:
         {"graphml": GraphML, "gexf": Gexf}[format](source.path, listing).read(source, progress, check)
     return _edges_of(listing, weights, symmetrize, ids_are_names=format not in ("gml", "pajek"))
-
-
-def _check_beside(check: Callable[[int], None], size: int, n_more: int = 0) -> None:
-    """Check the memory beside a content of this size."""
-    check(size + n_more)
 
 
 def _content(source: Source, progress: Progress, check: Callable[[int], None]) -> bytes:

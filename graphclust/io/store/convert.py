@@ -30,7 +30,7 @@ from graphclust.graph.container import NO_WEIGHTS, Graph
 from graphclust.graph.from_csr import check_degrees
 from graphclust.graph.matrices import remark_on_isolated, warn_of
 from graphclust.io.atomic_write import no_room_named
-from graphclust.io.columns import Column, Columns
+from graphclust.io.columns import Column
 from graphclust.io.container_limits import available_bytes
 from graphclust.io.edges import EdgeCounts, Edges, allowed_bytes, apply_policies
 from graphclust.io.formats.matrix_archive import is_matrix_archive
@@ -120,8 +120,9 @@ def convert_to_store(
                 break
             advice = "make room and convert again: it goes on where it stopped"
             with partial_folder(name) as folder, no_room_named(folder, str, advice):
-                facts = asdict(replace(reading, memory_limit=None, columns=Columns()))
-                task = {**facts, "columns": [*reading.columns], **_identity(opened)}
+                facts = os.stat(opened.path)
+                task = asdict(replace(reading, memory_limit=None)) | {"columns": [*reading.columns]}
+                task |= {"source": os.path.abspath(opened.path), "bytes": facts.st_size, "changed": facts.st_mtime_ns}
                 book = Notebook(os.path.join(folder, NOTES), task)
                 conversion = _Conversion(folder, name, book, progress)
                 try:
@@ -147,7 +148,9 @@ def convert_to_store(
         if repairs:
             warn_caller(f"{opened.path}: {'; '.join(repairs)}", GraphWarning)
         return open_store(name, verify="fast")
-    graph, info = load(path, replace(asked, memory_limit=_limit_of_loading(path, memory_limit)), progress)
+    is_file = os.path.isfile(path) and memory_limit is not None  # which may take what `load_graph` allows, or more
+    most = max(limit, allowed_bytes(os.path.getsize(path), None)) if is_file else None
+    graph, info = load(path, replace(asked, memory_limit=most), progress)
     warn_of(graph, info.repairs, f"{info.path}: ")
     return save_store(name, graph, overwrite=overwrite)
 
@@ -168,16 +171,6 @@ def _is_loaded_first(source: str | os.PathLike[str]) -> bool:
 
     is_whole = is_matrix_archive(source) or whole_format(source) is not None
     return is_store(source) or is_whole or entry_at(source) is not None
-
-
-def _limit_of_loading(source: str | os.PathLike[str], limit: int | None) -> int | None:
-    """The memory limit of a file that is loaded whole: that of `load_graph`, or the given limit if it is larger."""
-    return max(limit, allowed_bytes(os.path.getsize(source), None)) if limit and os.path.isfile(source) else None
-
-
-def _identity(source: Source) -> dict[str, Any]:
-    facts = os.stat(source.path)
-    return {"source": os.path.abspath(source.path), "bytes": facts.st_size, "changed": facts.st_mtime_ns}
 
 
 class _Conversion:

@@ -88,7 +88,8 @@ class EdgeLines:
             if self.n_lines == 0 and bytes(block[:3]) == _BOM:
                 block = block[3:]
             if self.n_lines < self.layout.n_passed:
-                block = _with_blank_lines(block, self.layout.n_passed - self.n_lines)
+                *passed, rest = bytes(block).split(b"\n", self.layout.n_passed - self.n_lines)
+                block = memoryview(b"\n" * len(passed) + rest)
             if self.attributes is not None:
                 block = memoryview(self.attributes.rewrite(bytes(block), self.n_lines))
             yield block, n_bytes
@@ -133,12 +134,6 @@ def counts_edges(head: bytes) -> bool:
         return False
     n_rows = len(data_lines(head, HEAD)) - 1
     return int(first[1]) == n_rows if len(head) < HEAD else int(first[1]) >= n_rows
-
-
-def _with_blank_lines(block: memoryview, n_passed: int) -> memoryview:
-    """The same lines, the first of them blank; all of them where there are no more."""
-    *passed, rest = bytes(block).split(b"\n", n_passed)
-    return memoryview(b"\n" * len(passed) + rest)
 
 
 class Sample(NamedTuple):

@@ -22,17 +22,14 @@ Chunks = list[tuple[np.ndarray, np.ndarray, np.ndarray]]
 
 def in_slices(loop, steps: list, common: tuple, own: tuple, progress: Progress, phase: int) -> None:
     """Call loop(*piece, *common, *own[:, s]) for the pieces of each slice s, the slices at the same time."""
-    for i, step in enumerate(steps):
-        _one_step(loop, step, common, own)
-        progress.step(phase * len(steps) + i + 1, N_PHASES * len(steps))
 
-
-def _one_step(loop, step: tuple, common: tuple, own: tuple) -> None:
-    def work(s: int, *_) -> None:
+    def work(s: int, _last: int, _slice: int, step: tuple) -> None:
         for piece in step[s]:
             loop(*piece, *common, *(array[s] for array in own))
 
-    run_in_blocks(work, np.arange(SLICES + 1))
+    for i, step in enumerate(steps):
+        run_in_blocks(work, np.arange(SLICES + 1), step)
+        progress.step(phase * len(steps) + i + 1, N_PHASES * len(steps))
 
 
 def chunk_steps(chunks: Chunks, n_entries: int) -> list:

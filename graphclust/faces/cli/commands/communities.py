@@ -38,7 +38,6 @@ EXAMPLES = examples(
 
 
 def add_to(command: Parser) -> None:
-    """Add its arguments."""
     from graphclust.partition.communities import communities
 
     add_graph_file(command)

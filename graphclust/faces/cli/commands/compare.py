@@ -30,7 +30,6 @@ MOST_SIZES = 10_000  # pairs of sizes of clusters, which take the adjusted mutua
 
 
 def add_to(command: Parser) -> None:
-    """Add its arguments."""
     from graphclust.io.kinds import KINDS
 
     add_graph_file(command, "--graph")
@@ -55,7 +54,8 @@ def run(options: argparse.Namespace, progress: "Progress") -> None:
         "n_clusters": [len({*labels.values()} - {-1}) for labels in (one, other)],
     }
     files = ((one, options.one), (other, options.other))
-    too_long = _too_long(one, other)
+    n_sizes = [len({*Counter(labels.values()).values()}) for labels in (one, other)]
+    too_long = {"adjusted_mutual_information"} if n_sizes[0] * n_sizes[1] > MOST_SIZES else ()
     facts |= {name: getattr(agreement, name)(one, other) for name in MEASURES if name not in too_long}
     if options.file is not None and options.kind not in (None, "undirected"):
         options.more, options.layer_weights, options.normalize = [], None, True
@@ -75,12 +75,6 @@ def run(options: argparse.Namespace, progress: "Progress") -> None:
     if options.file is not None:
         facts["imbalance"] = [_imbalance(labels) for labels in (one, other)]
     show(json.dumps(facts) if options.report == "json" else _as_text(facts))
-
-
-def _too_long(one: dict, other: dict) -> set[str]:
-    """The measures that would take minutes: of so many sizes of clusters one would read the others."""
-    n_sizes = [len({*Counter(labels.values()).values()}) for labels in (one, other)]
-    return {"adjusted_mutual_information"} if n_sizes[0] * n_sizes[1] > MOST_SIZES else set()
 
 
 def _imbalance(labels: dict) -> float:

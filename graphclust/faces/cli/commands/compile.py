@@ -17,7 +17,6 @@ EXAMPLES = examples(
 
 
 def add_to(command: Parser) -> None:
-    """Add its arguments."""
     command.add_argument(
         "--into",
         metavar="DIR",

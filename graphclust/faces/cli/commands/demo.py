@@ -17,7 +17,6 @@ EXAMPLES = examples(
 
 
 def add_to(command: Parser) -> None:
-    """Add its arguments."""
     add_seed(command)
 
 

@@ -19,7 +19,6 @@ EXAMPLES = examples(
 
 
 def add_to(command: Parser) -> None:
-    """Add its arguments."""
     add_graph_file(command)
 
 

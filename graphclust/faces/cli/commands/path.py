@@ -33,7 +33,6 @@ ROWS_SHOWN = 20
 
 
 def add_to(command: Parser) -> None:
-    """Add its arguments."""
     from graphclust.profile.path_builder import cluster_path
 
     add_graph_file(command)
