@@ -1,7 +1,5 @@
 """coreset_sc on a Dask cluster."""
 
-from __future__ import annotations
-
 import os
 from dataclasses import replace
 from functools import partial

@@ -5,8 +5,6 @@ a dead worker held is made again from there; nothing is scattered. Values travel
 client only those that it asks for.
 """
 
-from __future__ import annotations
-
 import contextlib
 import itertools
 import os

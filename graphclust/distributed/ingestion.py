@@ -5,8 +5,6 @@ then made into rows by one task; the store is written from those in order. All i
 beside the store, which every worker has to see. A task that runs again, since its worker died, writes the same files.
 """
 
-from __future__ import annotations
-
 import os
 import uuid
 from collections.abc import Sequence

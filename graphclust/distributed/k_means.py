@@ -1,7 +1,5 @@
 """Lloyd's k-means and k-means|| over the chunks of a Dask array."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -176,12 +176,7 @@ def bytes_of(graph: Graph) -> int:
 def _spread(values: np.ndarray) -> dict[str, float]:
     if len(values) == 0:
         return dict.fromkeys(("min", "median", "mean", "max"), 0.0)
-    return {
-        "min": float(values.min()),
-        "median": float(np.median(values)),
-        "mean": float(values.mean()),
-        "max": float(values.max()),
-    }
+    return {name: float(getattr(np, name)(values)) for name in ("min", "median", "mean", "max")}
 
 
 def _spread_text(spread: dict[str, float]) -> str:

@@ -3,8 +3,6 @@
 A process that takes more than its group may is killed without an error, so the limit has to be known before.
 """
 
-from __future__ import annotations
-
 import contextlib
 import os
 import pathlib

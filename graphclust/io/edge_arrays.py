@@ -1,7 +1,5 @@
 """Edges as an array of their ends beside the number of nodes, as PyTorch Geometric and DGL hold graphs."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -89,7 +89,8 @@ def graph_from_edges(
     the larger weight stays, or with symmetrize="sum" their sum; with None an edge whose directions differ is an error.
     Zero weights are no edges. Self-loops stay.
     """
-    symmetrize = rule_for(edges, symmetrize)
+    if edges.symmetric == "stored twice":  # no direction is there to be added
+        symmetrize = "max"
     weighted = any(weights is not None for _, _, weights in edges.chunks) or symmetrize == "sum"
     chunks = [(u, v, NO_WEIGHTS if not weighted else np.ones(len(u)) if w is None else w) for u, v, w in edges.chunks]
     edges.chunks = []
@@ -169,11 +170,6 @@ def keep_kinds_apart(path: str, chunks: list, names: list[list], columns: tuple[
         f"bipartite: the nodes of {one!r} are 0 to {n_sources - 1}, those of {other!r} {n_sources} to {len(nodes) - 1}"
     )
     return Edges(path, len(nodes), chunks, nodes=nodes, remarks=[remark], n_sources=n_sources)
-
-
-def rule_for(edges: Edges, symmetrize: str | None) -> str | None:
-    """The rule by which directions are joined: edges that are stored twice have none to be added."""
-    return "max" if edges.symmetric == "stored twice" else symmetrize
 
 
 def apply_policies(edges: Edges, counts: EdgeCounts, examples: np.ndarray, symmetrize: str | None) -> None:

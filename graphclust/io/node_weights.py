@@ -1,7 +1,5 @@
 """What nodes weigh, from a file of numbers or a table of nodes."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterator
 

@@ -1,7 +1,5 @@
 """The pictures of the page: a raster as a PNG, drawings as SVG, whose colors follow the page's."""
 
-from __future__ import annotations
-
 from html import escape
 
 import numpy as np

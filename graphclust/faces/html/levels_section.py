@@ -1,7 +1,5 @@
 """The part of the page on nested levels: an icicle, and how many clusters each level has."""
 
-from __future__ import annotations
-
 from html import escape
 
 import numpy as np

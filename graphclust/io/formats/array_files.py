@@ -8,8 +8,6 @@ compared. Pickled objects are never loaded.
 Source of the format: NEP 1, "A simple file format for NumPy arrays".
 """
 
-from __future__ import annotations
-
 import ast
 import io
 import json

@@ -4,8 +4,6 @@ Their .mtx files are read here, with the loops of `matrix_market`, and only wher
 the process in `scipy.io.mmread`.
 """
 
-from __future__ import annotations
-
 import io
 from typing import IO, Any
 

@@ -1,7 +1,5 @@
 """Graphs of the DIMACS challenges: `p edge` with lines `e u v` (coloring), `p sp` with lines `a u v length` (paths)."""
 
-from __future__ import annotations
-
 import re
 from typing import NoReturn
 

@@ -21,16 +21,13 @@ _CHECKED = 1 << 16  # tokens between two looks at the memory
 Fields = list[tuple[str, str]]
 
 
-def read_gml(content: bytes, listing: NetworkListing, check: Callable[[], None]) -> None:
-    """Add the nodes and edges of a file to a listing; `check` is called now and then.
+class Gml:
+    """A file whose nodes and edges are added to a listing.
 
-    Raises GraphFormatError with the line for what is cut or malformed, for several graphs, and for edges of nodes that
-    are not there.
+    `read` raises GraphFormatError with the line for what is cut or malformed, for several graphs, and for edges of
+    nodes that are not there.
     """
-    _Gml(content, listing).read(check)
 
-
-class _Gml:
     def __init__(self, content: bytes, listing: NetworkListing):
         self.content, self.listing = listing.decode(content), listing
         self.is_directed = self.has_graph = False
@@ -38,7 +35,7 @@ class _Gml:
         self.not_yet_listed: dict[str, int] = {}  # nodes that edges name, and where
 
     def read(self, check: Callable[[], None]) -> None:
-        """Go through the tokens, add nodes and edges, and pass over all other lists."""
+        """Go through the tokens, add nodes and edges, and pass over all other lists; `check` is called now and then."""
         places: list[tuple[int, int]] = []  # the lists around the one that is being read, and where they begin
         place, start = _TOP, 0
         key: str | None = None

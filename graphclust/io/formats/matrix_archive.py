@@ -4,8 +4,6 @@ What the arrays claim is checked before they are read, and the arrays before the
 entries, or an index beyond the shape, would lead SciPy's own conversions out of their memory.
 """
 
-from __future__ import annotations
-
 import os
 import zipfile
 from math import prod

@@ -12,11 +12,14 @@ from graphclust.errors import GraphFormatError, GraphValidationError, ResourceLi
 from graphclust.io.columns import plain_name, weight_among
 from graphclust.io.container_limits import available_bytes
 from graphclust.io.edges import Edges
-from graphclust.io.formats import node_link, pajek
-from graphclust.io.formats.gml import read_gml
+from graphclust.io.formats.gml import Gml
 from graphclust.io.formats.network_listing import EdgeAttribute, NetworkListing
+from graphclust.io.formats.node_link import START as JSON_START
+from graphclust.io.formats.node_link import read_node_link
+from graphclust.io.formats.pajek import START as PAJEK_START
+from graphclust.io.formats.pajek import Pajek
 from graphclust.io.formats.xml_networks import Gexf, GraphML
-from graphclust.io.text import adjacency_list
+from graphclust.io.text.adjacency_list import read_adjacency_list
 from graphclust.io.text.byte_source import BLOCK, HEAD, Source
 from graphclust.io.text.lines import NegativeOrInfinite, quote
 from graphclust.io.text.node_names import as_numbers
@@ -38,9 +41,9 @@ def network_format(head: bytes, path: str) -> str | None:
     if text.startswith(b"<"):
         found = _XML_START.search(text)
         return found[1].decode() if found else None
-    if pajek.START.match(text):
+    if PAJEK_START.match(text):
         return "pajek"
-    if node_link.START.match(text):
+    if JSON_START.match(text):
         return "node_link"
     if re.search(r"\.adjlist(\.gz|\.bz2)?$", path, re.IGNORECASE):
         return "adjacency_list"
@@ -79,15 +82,17 @@ def read_network_file(
 
     if format in TEXT_FORMATS:
         content = _content(source, progress, check)
+
+        def check_beside(n_more: int = 0) -> None:
+            check(len(content) + n_more)
+
         if format == "node_link":
-            node_link.read_node_link(content, listing, check)
+            read_node_link(content, listing, check)
+        elif format == "adjacency_list":
+            read_adjacency_list(content, listing, check_beside)
         else:
-            readers = {"gml": read_gml, "pajek": pajek.read_pajek, "adjacency_list": adjacency_list.read_adjacency_list}
-
-            def check_beside(n_more: int = 0) -> None:
-                check(len(content) + n_more)
-
-            readers[format](content, listing, check_beside)
+            reader: type[Gml] | type[Pajek] = Gml if format == "gml" else Pajek
+            reader(content, listing).read(check_beside)
     else:
         {"graphml": GraphML, "gexf": Gexf}[format](source.path, listing).read(source, progress, check)
     return _edges_of(listing, weights, symmetrize, ids_are_names=format not in ("gml", "pajek"))

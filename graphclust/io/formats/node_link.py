@@ -1,7 +1,5 @@
 """Graphs in JSON as lists of nodes and of links: those of D3, and of `networkx.node_link_data`."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Callable

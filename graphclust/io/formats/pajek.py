@@ -1,7 +1,5 @@
 """Pajek networks (Batagelj & Mrvar, Pajek reference manual, section 5.3): vertices, arcs and edges, or a matrix."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 
@@ -23,17 +21,14 @@ _BYTES_PER_VERTEX = 200
 _LONGEST_NUMBER = 18  # digits
 
 
-def read_pajek(content: bytes, listing: NetworkListing, check: Callable[..., None]) -> None:
-    """Add the vertices and edges of a network to a listing; vertices have their numbers as ids, from 1.
+class Pajek:
+    """A network whose vertices and edges are added to a listing; vertices have their numbers as ids, from 1.
 
     Arcs are directed, edges and Infomap's links are not; the third number of each is its weight. Of a matrix every
     entry but 0 is an arc. Without a number of vertices there are those that are listed; without a list, those of edges.
-    Raises GraphFormatError with the line for what is malformed, and for ends that are no vertices.
+    `read` raises GraphFormatError with the line for what is malformed, and for ends that are no vertices.
     """
-    _Pajek(content, listing).read(check)
 
-
-class _Pajek:
     def __init__(self, content: bytes, listing: NetworkListing):
         self.text, self.listing = listing.decode(content), listing
         self.weight = listing.edge_attribute("weight")

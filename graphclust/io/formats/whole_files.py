@@ -1,7 +1,5 @@
 """Binary files that are read whole by libraries of their own: Parquet tables of edges, sparse matrices of MATLAB."""
 
-from __future__ import annotations
-
 import os
 from typing import Any
 

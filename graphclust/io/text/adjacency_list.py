@@ -1,7 +1,5 @@
 """Adjacency lists, as `networkx.write_adjlist` writes them: in each line a node, then its neighbors."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 from graphclust.errors import GraphFormatError

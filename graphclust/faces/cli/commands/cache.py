@@ -14,6 +14,7 @@ EXAMPLES = examples("graphclust cache list", "graphclust cache clear suitesparse
 
 
 def add_to(command: Parser) -> None:
+    """Add its arguments."""
     actions = command.add_subparsers(required=True, metavar="list|clear")
     common: dict[str, Any] = {"parents": [everywhere()], "epilog": EXAMPLES}
     listing = actions.add_parser("list", help="what is there, the largest first", **common)

@@ -45,6 +45,7 @@ BEYOND, AT_LEAST = 2, 20  # the path goes to twice the k asked for, and to 20
 
 
 def add_to(command: Parser) -> None:
+    """Add its arguments."""
     from graphclust.partition.coreset_sc import coreset_sc
 
     add_graph_file(command)

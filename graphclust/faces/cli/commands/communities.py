@@ -38,6 +38,7 @@ EXAMPLES = examples(
 
 
 def add_to(command: Parser) -> None:
+    """Add its arguments."""
     from graphclust.partition.communities import communities
 
     add_graph_file(command)

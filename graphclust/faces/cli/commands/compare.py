@@ -30,6 +30,7 @@ MOST_SIZES = 10_000  # pairs of sizes of clusters, which take the adjusted mutua
 
 
 def add_to(command: Parser) -> None:
+    """Add its arguments."""
     from graphclust.io.kinds import KINDS
 
     add_graph_file(command, "--graph")

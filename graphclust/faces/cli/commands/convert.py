@@ -35,6 +35,7 @@ EXAMPLES = examples(
 
 
 def add_to(command: Parser) -> None:
+    """Add its arguments."""
     add_graph_file(command)
     command.add_argument("output", metavar="OUTPUT", type=as_output, help=f"file to write: {WHERE}")
     add_format(command, STORE)

@@ -20,6 +20,7 @@ EXAMPLES = examples(
 
 
 def add_to(command: Parser) -> None:
+    """Add its arguments."""
     command.add_argument("word", nargs="?", default="", metavar="WORD", help="part of a name, group, kind or author")
     command.add_argument("--kind", help="a word of the kind, like graph, bipartite, mesh or communities")
     command.add_argument(

@@ -17,6 +17,7 @@ EXAMPLES = examples(
 
 
 def add_to(command: Parser) -> None:
+    """Add its arguments."""
     add_seed(command)
 
 

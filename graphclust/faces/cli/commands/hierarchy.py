@@ -36,6 +36,7 @@ EXAMPLES = examples(
 
 
 def add_to(command: Parser) -> None:
+    """Add its arguments."""
     from graphclust.partition.hierarchy import hierarchy
 
     add_graph_file(command)

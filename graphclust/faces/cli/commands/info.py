@@ -19,6 +19,7 @@ EXAMPLES = examples(
 
 
 def add_to(command: Parser) -> None:
+    """Add its arguments."""
     add_graph_file(command)
 
 

@@ -23,6 +23,7 @@ EXAMPLES = examples(
 
 
 def add_to(command: Parser) -> None:
+    """Add its arguments."""
     from graphclust.points.neighbors.graphs import RULES, WEIGHTS
     from graphclust.points.neighbors.metrics import METRICS, SYNONYMS
     from graphclust.points.neighbors.search import METHODS

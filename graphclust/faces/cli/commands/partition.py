@@ -45,6 +45,7 @@ OUTPUTS = {"output": "labels", "permutation": "permutation", "reordered": "reord
 
 
 def add_to(command: Parser) -> None:
+    """Add its arguments."""
     from graphclust.partition.balanced_partition import IMBALANCE, balanced_partition
 
     add_graph_file(command)

@@ -33,6 +33,7 @@ ROWS_SHOWN = 20
 
 
 def add_to(command: Parser) -> None:
+    """Add its arguments."""
     from graphclust.profile.path_builder import cluster_path
 
     add_graph_file(command)
