@@ -40,7 +40,10 @@ def graph_facts(G: GraphLike, info: LoadInfo | None = None) -> dict[str, Any]:
     """
     graph = as_graph(G)
     n_neighbors = np.diff(graph.indptr)
-    component_sizes = np.bincount(graph.components)
+    component_sizes, to_load = np.bincount(graph.components), None
+    if info is not None:
+        is_weighted = graph.weights is not None
+        to_load = bytes_to_load(graph.n_nodes, info.counts.entries, graph.n_entries, is_weighted, info.n_bytes)
     facts: dict[str, Any] = {
         "n_nodes": graph.n_nodes,
         "n_edges": graph.n_edges,
@@ -55,15 +58,7 @@ def graph_facts(G: GraphLike, info: LoadInfo | None = None) -> dict[str, Any]:
         "text_names": graph.nodes is not None and isinstance(graph.nodes[0], str),
         "memory": {
             "graph": bytes_of(graph),
-            "to_load": None
-            if info is None
-            else bytes_to_load(
-                graph.n_nodes,
-                info.counts.entries,
-                graph.n_entries,
-                graph.weights is not None,
-                info.n_bytes,
-            ),
+            "to_load": to_load,
             "to_cluster": bytes_of(graph) + PER_NODE * graph.n_nodes + PER_ENTRY * graph.n_entries,
         },
     }
@@ -133,12 +128,10 @@ def facts_in_words(facts: dict[str, Any]) -> list[tuple[str, str]]:
     """The facts of `graph_facts`, each with its name."""
     rows = []
     if "path" in facts:
-        rows.append(("file", facts["path"]))
         packed = f", {facts['compression']}" if facts["compression"] else ""
-        rows.append(("format", facts["format"].replace("_", " ") + packed))
-    rows.append(
-        ("nodes", f"{facts['n_nodes']:,}" + (" (with names or gaps in their ids)" if facts["named_nodes"] else ""))
-    )
+        rows = [("file", facts["path"]), ("format", facts["format"].replace("_", " ") + packed)]
+    named = " (with names or gaps in their ids)" if facts["named_nodes"] else ""
+    rows.append(("nodes", f"{facts['n_nodes']:,}{named}"))
     rows.append(("edges", f"{facts['n_edges']:,}, of which {amount(facts['n_loops'], 'self-loop')}"))
     if "directions" in facts:
         ways = facts["directions"]
@@ -152,12 +145,8 @@ def facts_in_words(facts: dict[str, Any]) -> list[tuple[str, str]]:
     if facts["weights"] is not None:
         rows.append(("neighbors", _spread_text(facts["neighbors"])))
     share = facts["largest_component"] / facts["n_nodes"]
-    rows.append(
-        (
-            "components",
-            f"{facts['n_components']:,}, the largest of {amount(facts['largest_component'], 'node')} ({share:.1%})",
-        )
-    )
+    largest = f"the largest of {amount(facts['largest_component'], 'node')} ({share:.1%})"
+    rows.append(("components", f"{facts['n_components']:,}, {largest}"))
     rows.append(("isolated", amount(facts["n_isolated"], "node")))
     memory = facts["memory"]
     words = [f"{_size(memory['graph'])} for the graph"]

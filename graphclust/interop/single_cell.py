@@ -112,14 +112,9 @@ def cluster_anndata(
             raise GraphValidationError(f"{name} has shape {matrix.shape}, expected {adata.n_obs} cells")
     name = ", ".join(graphs)
     cells, groups = _restrict(adata, restrict_to)
-    given: dict[str, Any] = {
-        "objective": objective,
-        "resolution": resolution,
-        "effort": effort,
-        "components": components,
-    }
-    given |= {"min_size": min_size, "max_size": max_size, "small": small}
-    given["node_weight"] = None if node_weight is None else _weights_of(adata, node_weight, cells)
+    weights = None if node_weight is None else _weights_of(adata, node_weight, cells)
+    given: dict[str, Any] = {"objective": objective, "resolution": resolution, "effort": effort, "small": small}
+    given |= {"components": components, "min_size": min_size, "max_size": max_size, "node_weight": weights}
     options: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
     options |= {"weight": "weight" if use_weights else None, "rng": rng}
     if cells is not None:

@@ -7,7 +7,7 @@ import numpy.typing as npt
 
 from graphclust.errors import amount
 from graphclust.faces.html.png import as_data_uri
-from graphclust.faces.html.tables import share_leaving
+from graphclust.faces.html.tables import figure, share_leaving
 from graphclust.faces.plots.links import places, strongest_links
 from graphclust.faces.plots.raster import block_raster
 from graphclust.results.clustering import Clustering
@@ -78,11 +78,8 @@ def quotient(clustering: Clustering) -> str:
     )
     if hidden:
         caption += f" {amount(hidden, 'smaller cluster is', 'smaller clusters are')} not shown."
-    return (
-        f'<figure><svg viewBox="0 0 {SIDE:g} {SIDE:g}" role="img" aria-label="{escape(alt)}">'
-        f'<g class="links">{"".join(lines)}</g><g class="disks">{"".join(disks)}</g></svg>'
-        f"<figcaption>{escape(caption)}</figcaption></figure>"
-    )
+    drawing = f'<g class="links">{"".join(lines)}</g><g class="disks">{"".join(disks)}</g>'
+    return figure(drawing, SIDE, SIDE, alt, caption)
 
 
 def share_inside(clustering: Clustering) -> float:

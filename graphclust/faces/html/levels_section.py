@@ -1,12 +1,10 @@
 """The part of the page on nested levels: an icicle, and how many clusters each level has."""
 
-from html import escape
-
 import numpy as np
 
 from graphclust.checks import check_type
 from graphclust.errors import amount
-from graphclust.faces.html.tables import table
+from graphclust.faces.html.tables import figure, table
 from graphclust.faces.plots.levels import boxes_of
 from graphclust.results.hierarchy import Hierarchy
 
@@ -45,10 +43,7 @@ def levels_of(hierarchy: Hierarchy) -> str:
         for depth, sizes in enumerate(map(hierarchy.sizes_on, range(n_levels)))
     ]
     levels = table(["level", "clusters", "nodes of the largest", "median"], rows, "Levels, coarsest first")
-    return (
-        f'<figure><svg class="icicle" role="img" aria-label="{escape(alt)}" viewBox="0 0 {WIDTH:g} '
-        f'{ROW * n_levels:g}">{"".join(drawn)}</svg><figcaption>{escape(caption)}</figcaption></figure>{levels}'
-    )
+    return figure("".join(drawn), WIDTH, ROW * n_levels, alt, caption, "icicle") + levels
 
 
 def _ids_by_place(hierarchy: Hierarchy, depth: int, boxes: list[tuple[int, int, int, int]]) -> list[tuple[int, int]]:

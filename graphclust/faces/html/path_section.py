@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from graphclust.engine.likelihood import evidence_in_words
-from graphclust.faces.html.tables import table
+from graphclust.faces.html.tables import figure, table
 from graphclust.faces.plots.every_k import height_of, tree_lines, values_of
 
 if TYPE_CHECKING:
@@ -70,11 +70,8 @@ def _chart(path: ClusterPath, suggested: int, k: int) -> str:
         f"of resolutions is at which that number is the best. The solid line marks the suggestion, {suggested}, the "
         f"dashed one the {k} of this page."
     )
-    return (
-        f'<figure><svg class="chart" viewBox="0 0 {WIDTH:g} {HEIGHT:g}" role="img" aria-label="{escape(alt)}">'
-        f'{marks}<polyline points="{points}"/>{dots}{across}{up}{label}</svg>'
-        f"<figcaption>{escape(caption)}</figcaption></figure>"
-    )
+    drawing = f'{marks}<polyline points="{points}"/>{dots}{across}{up}{label}'
+    return figure(drawing, WIDTH, HEIGHT, alt, caption, "chart")
 
 
 def _tree(path: ClusterPath, suggested: int, clustering: Clustering) -> str:
@@ -111,10 +108,7 @@ def _tree(path: ClusterPath, suggested: int, clustering: Clustering) -> str:
         f"number in brackets counts clusters that are united further down. Below each leaf stands the cluster of this "
         f"page that has most of its nodes. The line cuts the tree into {suggested}."
     )
-    return (
-        f'<figure><svg class="chart" viewBox="0 0 {WIDTH:g} {HEIGHT:g}" role="img" aria-label="{escape(alt)}">'
-        f"{lines}{cut}{names}</svg><figcaption>{escape(caption)}</figcaption></figure>"
-    )
+    return figure(f"{lines}{cut}{names}", WIDTH, HEIGHT, alt, caption, "chart")
 
 
 def clusters_of_leaves(path: ClusterPath, leaves: Sequence[int], clustering: Clustering) -> list[int]:

@@ -36,6 +36,15 @@ def table(head: Sequence[str], rows: Sequence[Sequence[str]], label: str, words:
     )
 
 
+def figure(drawing: str, width: float, height: float, alt: str, caption: str, kind: str = "") -> str:
+    """A drawing in SVG with what is read out in its place and what stands below it; kind : its class."""
+    marked = f' class="{kind}"' if kind else ""
+    return (
+        f'<figure><svg{marked} viewBox="0 0 {width:g} {height:g}" role="img" aria-label="{escape(alt)}">{drawing}</svg>'
+        f"<figcaption>{escape(caption)}</figcaption></figure>"
+    )
+
+
 def bar(share: float) -> str:
     """A bar of this share of its cell."""
     return f'<span class="bar" style="width:{100 * min(max(share, 0.0), 1.0):.1f}%"></span>'

@@ -72,9 +72,9 @@ class Pajek:
                 raise self._error(f"{quote(line.encode(), 40)!r}, expected *Vertices and their number", number)
             self.n_vertices = int(count)
             allowed = allowed_bytes(len(self.text), None)
-            check(_BYTES_PER_VERTEX * self.n_vertices)
             if _BYTES_PER_VERTEX * self.n_vertices > allowed or self.n_vertices > 10 * len(self.text) + 1000:
                 raise self._error(f"claims {self.n_vertices} vertices, more than a file of its size describes", number)
+            check(_BYTES_PER_VERTEX * self.n_vertices)
             for vertex in range(1, self.n_vertices + 1):
                 self.listing.add_node(str(vertex))
         elif part in _OTHER_NETWORKS:
