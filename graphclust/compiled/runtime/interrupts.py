@@ -26,6 +26,7 @@ class _Defer(event.Listener):
         self.pending: list[int] = []
 
     def on_start(self, event) -> None:
+        """Hold the signals back, unless they are held already; nothing is held where that is interrupted."""
         if not _in_main_thread():
             return
         try:
