@@ -170,6 +170,20 @@ def check_answer(matrix: sparse.csr_array, name: str, options: dict[str, Any], a
             labels = answer[row.k].labels
             check(len({*labels[labels >= 0]}) == row.k, f"a path has {len({*labels})} clusters at k={row.k}")
         return
+    labels, sizes = answer.labels, check_sizes(n, name, options, answer)
+    remarks = " ".join(answer.remarks)
+    if options.get("connectivity") is not None:
+        check_cuts(matrix, labels, options["connectivity"])
+    is_free = name in ("communities", "coreset_sc") and options.get("objective") != "edge_cut"
+    if is_free and options.get("method") != "paper" and "connected" not in remarks and "united" not in remarks:
+        for c in range(len(sizes)):
+            inside = np.flatnonzero(labels == c)
+            n_parts = connected_components(matrix[inside][:, inside], directed=False)[0]
+            check(n_parts == 1, f"cluster {c} has {n_parts} parts; remarks: {answer.remarks}")
+
+
+def check_sizes(n: int, name: str, options: dict[str, Any], answer: Any) -> np.ndarray:
+    """Labels of all nodes without gaps, as many clusters as asked for, within the bounds; returns their sizes."""
     labels = answer.labels
     check(labels.shape == (n,), f"labels of shape {labels.shape} for {n} nodes")
     sizes = np.bincount(labels[labels >= 0])
@@ -184,14 +198,7 @@ def check_answer(matrix: sparse.csr_array, name: str, options: dict[str, Any], a
     check(len(sizes) == 0 or sizes.max() <= most, f"a cluster of {sizes.max(initial=0)} nodes, at most {most}")
     if name == "coreset_sc" and "min_size" in options:
         check(sizes.min() >= options["min_size"], f"a cluster of {sizes.min()} nodes, at least {options['min_size']}")
-    if options.get("connectivity") is not None:
-        check_cuts(matrix, labels, options["connectivity"])
-    is_free = name in ("communities", "coreset_sc") and options.get("objective") != "edge_cut"
-    if is_free and options.get("method") != "paper" and "connected" not in remarks and "united" not in remarks:
-        for c in range(len(sizes)):
-            inside = np.flatnonzero(labels == c)
-            n_parts = connected_components(matrix[inside][:, inside], directed=False)[0]
-            check(n_parts == 1, f"cluster {c} has {n_parts} parts; remarks: {answer.remarks}")
+    return sizes
 
 
 def check_cuts(matrix: sparse.csr_array, labels: np.ndarray, asked: Any) -> None:
@@ -392,7 +399,7 @@ def interrupts(chance: random.Random, folder: pathlib.Path) -> str:
     except KeyboardInterrupt as stop:
         said = "interrupted"
         if isinstance(stop, gc.Interrupted):
-            check(len(np.asarray(getattr(stop.best, "labels", stop.best))) in (matrix.shape[0], 1), "no whole result")
+            check_sizes(matrix.shape[0], name, options, stop.best)
             said = "interrupted with a result"
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)

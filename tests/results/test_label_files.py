@@ -71,6 +71,9 @@ def test_labels_that_cannot_be_written_or_read(tmp_path):
         np.savez(tmp_path / "p.npz", nodes=np.array(["a"]), labels=np.array(labels, dtype))
         with pytest.raises(GraphFormatError, match=f"labels are of dtype {dtype}"):
             read_labels(tmp_path / "p.npz")
+    np.savez(tmp_path / "p.npz", nodes=np.array(["a"]), labels=np.array([1, 2]))
+    with pytest.raises(GraphFormatError, match=r"holds 1 nodes and labels of shape \(2,\)"):
+        read_labels(tmp_path / "p.npz")
     (tmp_path / "x.tsv").write_text("node\tlabel\na\t1\nb 2\n")
     with pytest.raises(GraphFormatError, match="line 3"):
         read_labels(tmp_path / "x.tsv")
