@@ -6,7 +6,7 @@
 
 The tries of `soak_tries.py` take turns; each draws all that it does from the seed and its number. What it raises is a
 fault, and so is a process that grows, descriptors and threads that stay, a file in the folder of temporaries, and a try
-that takes two minutes. Ends with 1 where there was a fault, else with 0; prints how often each was tried.
+that takes five minutes. Ends with 1 where there was a fault, else with 0; prints how often each was tried.
 """
 
 import argparse
@@ -31,7 +31,7 @@ import conftest  # noqa: E402, F401 - where compiled loops are kept, and that al
 
 import graphclust  # noqa: E402
 
-PATIENCE = 120.0  # seconds of one try
+PATIENCE = 300.0  # seconds of one try, compiling included
 SPARE = {"mib": 96.0, "descriptors": 4, "threads": os.cpu_count() or 1}  # begun late, and then kept
 WARMING = 0.4  # of the tries are left for what grows once: loops, packages, buffers of the allocator
 LOOK = 5  # tries from one look at what the process holds to the next, which takes as long as a try

@@ -57,14 +57,15 @@ def test_parts_of_random_clusters_join_neighbors_and_the_sums_follow(name, seed)
         assert known == pytest.approx(read, abs=1e-9)
 
 
-def test_parts_that_no_edge_links_to_a_neighbor_stay_and_the_sums_follow():
-    """Cluster 0 holds the end of a path, which joins cluster 1, and a component of its own with a loop."""
-    graph = nx.disjoint_union(nx.path_graph(6), nx.path_graph(2))
-    graph.add_edge(7, 7, weight=3.0)
-    run = run_on(weigh(graphclust.as_graph(graph), "modularity"))
+def test_a_part_for_which_no_neighbor_has_room_stays_and_the_sums_follow():
+    """Cluster 0 holds the end of a path, which joins cluster 1, and a branch of two nodes, which would be too many."""
+    graph = nx.path_graph(6)
+    graph.add_edges_from([(4, 6), (6, 7), (7, 7)])
+    run = run_on(weigh(graphclust.as_graph(graph), "modularity"), size=np.ones(8))
     start = with_sums(run.finest, np.array([0, 0, 0, 1, 1, 0, 0, 0], np.int32), 2, run)
-    found = connectivity.connect_once(run.finest, start, goal_of(run, "modularity", 2), run)
-    assert found.labels[5] == 1 and found.labels[6] == found.labels[7] == 0
+    task = goal_of(run, "modularity", 2)._replace(most=3.0)
+    found = connectivity.connect_once(run.finest, start, task, run)
+    assert found.labels.tolist() == [0, 0, 0, 1, 1, 1, 0, 0]
     for known, read in zip(found.sums, with_sums(run.finest, found.labels, 2, run).sums, strict=True):
         assert known == pytest.approx(read, abs=1e-12)
 
