@@ -4,18 +4,64 @@ The node whose move costs the objective least moves first, to a neighboring clus
 nodes move, since levels are coarsened and refined under the same bounds.
 """
 
+from typing import NamedTuple
+
 import numpy as np
 
-from graphclust.compiled.graphs.bounds import limits_of
+from graphclust.compiled.graphs.bounds import Limits
 from graphclust.compiled.graphs.fiduccia_mattheyses import Step, change_cluster, links_of, look_at
 from graphclust.compiled.graphs.heap import pop, push
-from graphclust.compiled.graphs.levels import Partition, write
+from graphclust.compiled.graphs.levels import Partition, copy_to, write
 from graphclust.compiled.graphs.local_moving import Scratch, without_gaps
 from graphclust.compiled.graphs.objective import ClusterSums, gain_of_joining, loss_of_leaving
 from graphclust.compiled.runtime.loops import UNCOUNTED, loop
 
 NOWHERE = -1
 MOST_PER_LINK = 4.0  # that a node gains of a link when its neighbor goes where it may go itself
+
+
+class Candidates(NamedTuple):
+    """Nodes that may leave their clusters: the first `number[0]` of `nodes`; and whether each node is one; (n,) each.
+
+    Who moves and its neighbors become candidates. So those at the borders stay all that are there.
+    """
+
+    nodes: np.ndarray
+    is_one: np.ndarray
+    number: np.ndarray
+
+
+class Work(NamedTuple):
+    """A heap of gains and nodes; the gain of each node that is in it, (n,), else NaN."""
+
+    gains: np.ndarray
+    items: np.ndarray
+    known: np.ndarray
+    scratch: Scratch
+
+
+@loop()
+def work_for(level, k):
+    """Room for balancing k clusters of a level."""
+    n = len(level.terms.mass)
+    room = 2 * n + len(level.rows.indices) + 1
+    scratch = Scratch(np.zeros(k), np.empty(k + 1, np.int32))
+    return Work(np.empty(room), np.empty(room, np.int32), np.full(n, np.nan), scratch)
+
+
+@loop(**UNCOUNTED)
+def add_candidates(u, rows, candidates):
+    """Node u and its neighbors become candidates."""
+    count = candidates.number[0]
+    if not candidates.is_one[u]:
+        candidates.nodes[count], candidates.is_one[u] = u, True
+        count += 1
+    for e in range(rows.indptr[u], rows.indptr[u + 1]):
+        v = np.int64(rows.indices[e])
+        if not candidates.is_one[v]:
+            candidates.nodes[count], candidates.is_one[v] = v, True
+            count += 1
+    candidates.number[0] = count
 
 
 @loop(**UNCOUNTED)
@@ -64,7 +110,15 @@ def _best_place(u, roomiest, level, objective, state, scratch):
 
 
 @loop(**UNCOUNTED)
-def _empty(leaving, level, objective, state, work):
+def _is_done(c, leaving, sums, limits):
+    """Whether no more nodes have to leave cluster c."""
+    if leaving[c] == 1:
+        return limits.load[c] <= limits.most or sums.size[c] == 1
+    return leaving[c] == 0 or sums.size[c] == 0
+
+
+@loop(**UNCOUNTED)
+def _empty(leaving, level, objective, state, candidates, work):
     """Move nodes out of clusters: until these meet the upper bound where `leaving` is 1, until they are empty where 2.
 
     The node that loses least leaves first. Then its neighbors lose less: their gains are raised by the most that they
@@ -73,33 +127,46 @@ def _empty(leaving, level, objective, state, work):
     labels, sums, limits = state
     gains, items, known, scratch = work
     rows, size, weighted, roomiest = level.rows, 0, len(level.rows.weights) > 0, _roomiest_cluster(leaving, state)
-    for u in range(len(labels)):
-        known[u] = np.nan
+    n_left = 0
+    for c in range(len(leaving)):
+        n_left += not _is_done(c, leaving, sums, limits)
+    for i in range(candidates.number[0] if n_left > 0 else 0):
+        u = np.int64(candidates.nodes[i])
         if leaving[labels[u]] > 0:
             _, known[u] = _best_place(u, roomiest, level, objective, state, scratch)
             size = push(gains, items, size, known[u], u)
-    while size > 0:
+    while size > 0 and n_left > 0:
         gain, u = gains[0], np.int64(items[0])
         size = pop(gains, items, size)
         own = labels[u]
-        kind = leaving[own]
-        if gain != known[u] or kind == 0 or (kind == 1 and (limits.load[own] <= limits.most or sums.size[own] == 1)):
+        if gain != known[u]:
+            continue
+        known[u] = np.nan
+        if _is_done(own, leaving, sums, limits):
             continue
         to, now = _best_place(u, _roomiest_cluster(leaving, state), level, objective, state, scratch)
         if to == NOWHERE:
-            known[u] = np.nan
             continue
-        known[u] = now
         if size > 0 and now < gains[0]:
+            known[u] = now
             size = push(gains, items, size, now, u)
             continue
-        known[u] = np.nan
         _move(u, to, level, objective, state)
+        n_left -= _is_done(own, leaving, sums, limits)
+        first = candidates.number[0]
+        add_candidates(u, rows, candidates)
         for e in range(rows.indptr[u], rows.indptr[u + 1]):
             v = np.int64(rows.indices[e])
             if labels[v] == own and known[v] > -np.inf and size < len(gains) - 1:
                 known[v] += MOST_PER_LINK * (rows.weights[e] if weighted else 1.0) / max(limits.size[v], 1e-300)
                 size = push(gains, items, size, known[v], v)
+        for i in range(first, candidates.number[0]):
+            v = np.int64(candidates.nodes[i])
+            if labels[v] == own and size < len(gains) - 1:
+                _, known[v] = _best_place(v, roomiest, level, objective, state, scratch)
+                size = push(gains, items, size, known[v], v)
+    for i in range(size):
+        known[items[i]] = np.nan
 
 
 @loop(**UNCOUNTED)
@@ -132,13 +199,13 @@ def _may_give(v, c, state):
 
 
 @loop(**UNCOUNTED)
-def _fill(c, level, objective, state, work):
+def _fill(c, level, objective, state, candidates, work):
     """Nodes come to cluster c until it holds the least; returns whether it does."""
     labels, sums, limits = state
     gains, items, known, _ = work
     n, size = len(labels), 0
-    known[:] = np.nan
-    for u in range(n):
+    for i in range(candidates.number[0]):
+        u = np.int64(candidates.nodes[i])
         if labels[u] == c:
             size = _offer(u, c, size, level, objective, state, work)
     while limits.load[c] < limits.least or sums.size[c] == 0:
@@ -152,61 +219,81 @@ def _fill(c, level, objective, state, work):
             if best == NOWHERE:
                 return False
             _move(best, c, level, objective, state)
+            add_candidates(best, level.rows, candidates)
             size = _offer(best, c, size, level, objective, state, work)
             continue
         gain, v = gains[0], np.int64(items[0])
         size = pop(gains, items, size)
-        if gain != known[v] or not _may_give(v, c, state):
+        if gain != known[v]:
+            continue
+        known[v] = np.nan
+        if not _may_give(v, c, state):
             continue
         now, _, _ = _gain_of(v, c, level, objective, state)
-        known[v] = now
         if size > 0 and now < gains[0]:
+            known[v] = now
             size = push(gains, items, size, now, v)
             continue
         _move(v, c, level, objective, state)
-        known[v] = np.nan
+        add_candidates(v, level.rows, candidates)
         size = _offer(v, c, size, level, objective, state, work)
+    for i in range(size):
+        known[items[i]] = np.nan
     return True
+
+
+@loop(**UNCOUNTED)
+def _add_up(limits, level, labels, ballast):
+    """What each cluster holds, its ballast included."""
+    copy_to(limits.load, ballast)
+    for u in range(len(labels)):
+        limits.load[labels[u]] += level.terms.size[u]
+
+
+@loop()
+def bring_within(level, task, ballast, labels, sums, candidates, work):
+    """Change labels and sums until clusters are within the bounds of the task; returns whether all are.
+
+    Where k is free, a cluster that no others can fill is given up.
+    """
+    k = len(sums.size)
+    load, leaving = np.empty(k), np.zeros(k, np.uint8)
+    limits = Limits(level.terms.size, load, 0.0, task.most)
+    _add_up(limits, level, labels, ballast)
+    for c in range(k):
+        leaving[c] = load[c] > task.most
+    _empty(leaving, level, task.objective, (labels, sums, limits), candidates, work)
+    _add_up(limits, level, labels, ballast)
+    state, within = (labels, sums, Limits(level.terms.size, load, task.least, task.most)), True
+    for c in np.argsort(load):
+        is_empty = sums.size[c] == 0
+        if (is_empty and task.k == 0) or (not is_empty and load[c] >= task.least):
+            continue
+        if _fill(c, level, task.objective, state, candidates, work):
+            continue
+        leaving[:] = 0
+        leaving[c] = 2
+        if task.k == 0:
+            _empty(leaving, level, task.objective, state, candidates, work)
+        within = within and task.k == 0 and sums.size[c] == 0
+    for c in range(k):
+        within = within and (sums.size[c] == 0 or task.least <= load[c] <= task.most)
+    return within
 
 
 @loop()
 def balance(level, found, task, ballast):
     """The partition with clusters within the bounds of the task, as far as that is found; nodes have sizes.
 
-    Where k is free, a cluster that no others can fill is given up. ballast : what each cluster holds beside its nodes.
-    Returns the partition, and whether all is within.
+    ballast : what each cluster holds beside its nodes. Returns the partition, and whether all is within.
     """
-    n, k, entries = len(found.labels), len(found.sums.size), len(level.rows.indices)
+    n, k = len(found.labels), len(found.sums.size)
     labels = found.labels.copy()
     sums = ClusterSums(found.sums.inside.copy(), found.sums.mass.copy(), np.zeros(k, np.int64))
     for u in range(n):
         sums.size[labels[u]] += 1
-    limits = limits_of(level.terms.size, labels, k, 0.0, task.most)
-    limits.load[:] += ballast
-    state = (labels, sums, limits)
-    room = 2 * n + entries + 1
-    work = (np.empty(room), np.empty(room, np.int32), np.empty(n), Scratch(np.zeros(k), np.empty(k + 1, np.int32)))
-    leaving = np.zeros(k, np.uint8)
-    for c in range(k):
-        leaving[c] = limits.load[c] > task.most
-    _empty(leaving, level, task.objective, state, work)
-    bounded = limits_of(level.terms.size, labels, k, task.least, task.most)
-    bounded.load[:] += ballast
-    state = (labels, sums, bounded)
-    within = True
-    for c in np.argsort(bounded.load):
-        is_empty = sums.size[c] == 0
-        if (is_empty and task.k == 0) or (not is_empty and bounded.load[c] >= task.least):
-            continue
-        if _fill(c, level, task.objective, state, work):
-            continue
-        leaving[:] = 0
-        leaving[c] = 2
-        if task.k == 0:
-            _empty(leaving, level, task.objective, state, work)
-        within = within and task.k == 0 and sums.size[c] == 0
-    for c in range(k):
-        within = within and (sums.size[c] == 0 or task.least <= bounded.load[c] <= task.most)
+    candidates = Candidates(np.arange(n), np.ones(n, np.bool_), np.full(1, n))
+    within = bring_within(level, task, ballast, labels, sums, candidates, work_for(level, k))
     return without_gaps(labels, sums) if task.k == 0 else Partition(labels, sums), within
 
 

@@ -3,7 +3,7 @@
 Where clusters are full, a search that keeps the bounds can exchange few nodes, and on irregular graphs it ends early. A
 round of Jet moves all nodes at once that gain, or lose little, whatever the bounds; then nodes leave what holds too
 much. A node that has moved stays for one round, so that neighbors do not change places for ever. The best partition
-within the bounds is kept.
+within the bounds is kept. A round looks at the nodes of borders alone, which are kept in a list.
 
 Source: Gilbert, Madduri, Boman & Rajamanickam 2024, "Jet: multilevel graph partitioning on graphics processing units".
 """
@@ -12,13 +12,15 @@ from typing import NamedTuple
 
 import numpy as np
 
-from graphclust.compiled.graphs.balance import balance
+from graphclust.compiled.graphs.balance import Candidates, add_candidates, bring_within, work_for
+from graphclust.compiled.graphs.cluster_sums import add_to_sums, weights_to_own
 from graphclust.compiled.graphs.levels import Partition, copy_to, write
-from graphclust.compiled.graphs.local_moving import Scratch, meet_clusters
+from graphclust.compiled.graphs.local_moving import meet_clusters
 from graphclust.compiled.graphs.objective import ClusterSums
 from graphclust.compiled.runtime.loops import UNCOUNTED, loop
 
 LEAST_PROGRESS = 0.999  # of the cut; a round that leaves more of it than this is in vain
+FEW_LINKS = 1  # of a node that may cost less to move, though it is inside its cluster, than those of the border
 
 
 class Rounds(NamedTuple):
@@ -41,28 +43,26 @@ class Moves(NamedTuple):
 
 
 @loop(**UNCOUNTED)
-def _choose(level, labels, load, sums, tolerance, moves, scratch):
-    """Nodes that gain, or lose no more than is tolerated, and their targets; counts the sums of the clusters.
+def _choose(rows, labels, load, tolerance, moves, border, scratch):
+    """Nodes that gain, or lose no more than is tolerated, and their targets; others than border nodes leave the list.
 
-    Returns how many nodes there are, and the cut twice: links are added up, for a difference of sums can be below 0.
+    Nodes of few links stay in it. Returns how many nodes are chosen, and the cut twice: links are added up, for a
+    difference of sums can be below 0.
     """
-    rows, terms = level
-    n_chosen, cut = 0, 0.0
-    for u in range(len(labels)):
+    n_chosen, n_kept, cut = 0, 0, 0.0
+    for i in range(border.number[0]):
+        u = np.int64(border.nodes[i])
         own, n_met = labels[u], meet_clusters(u, rows, labels, scratch)
         inner = scratch.link[own]
         scratch.link[own] = 0.0
         to, most = np.int32(-1), 0.0
-        for i in range(1, n_met):
-            c = scratch.met[i]
+        for j in range(1, n_met):
+            c = scratch.met[j]
             link = scratch.link[c]
             scratch.link[c] = 0.0
             cut += link
             if link > most or (link == most and to >= 0 and load[c] < load[to]):
                 to, most = c, link
-        sums.inside[own] += inner + terms.loops[u]
-        sums.mass[own] += terms.mass[u]
-        sums.size[own] += 1
         is_chosen = to >= 0 and not moves.stays[u] and inner - most <= tolerance * inner
         moves.target[u] = to if is_chosen else -1
         moves.gain[u] = most - inner
@@ -70,11 +70,15 @@ def _choose(level, labels, load, sums, tolerance, moves, scratch):
         if is_chosen:
             moves.nodes[n_chosen] = u
             n_chosen += 1
+        border.is_one[u] = n_met > 1 or rows.indptr[u + 1] - rows.indptr[u] <= FEW_LINKS
+        border.nodes[n_kept] = u
+        n_kept += border.is_one[u]
+    border.number[0] = n_kept
     return n_chosen, cut
 
 
 @loop(**UNCOUNTED)
-def _move(n_chosen, level, labels, load, moves):
+def _move(n_chosen, level, labels, load, count, moves, border):
     """Of the chosen nodes those move that lose nothing once those of more gain have moved."""
     rows, weighted, n_moves = level.rows, len(level.rows.weights) > 0, 0
     target, gain, stays, nodes = moves
@@ -94,46 +98,56 @@ def _move(n_chosen, level, labels, load, moves):
         u = np.int64(nodes[i])
         load[labels[u]] -= level.terms.size[u]
         load[target[u]] += level.terms.size[u]
+        count[labels[u]] -= 1
+        count[target[u]] += 1
         labels[u] = target[u]
         stays[u] = True
+        add_candidates(u, rows, border)
     return n_moves
+
+
+@loop(**UNCOUNTED)
+def _are_within(task, load, count):
+    """Whether each cluster has a node, and holds what the bounds of the task say."""
+    within = True
+    for c in range(len(load)):
+        within = within and count[c] > 0 and task.least <= load[c] <= task.most
+    return within
 
 
 @loop()
 def move_in_rounds(level, found, task, ballast, rounds):
-    """The best partition within the bounds of the task that rounds of moves come to; nodes have sizes.
+    """The best partition within the bounds of the task, a cut, that rounds of moves come to; nodes have sizes.
 
     ballast : what each cluster holds beside its nodes.
     """
     n, k = len(found.labels), len(found.sums.size)
-    labels, best = found.labels.copy(), found
-    moves = Moves(np.empty(n, np.int32), np.empty(n), np.zeros(n, np.bool_), np.empty(n, np.int32))
-    scratch = Scratch(np.zeros(k), np.empty(k + 1, np.int32))
-    load, count, least_cut, in_vain = np.empty(k), np.zeros(k, np.int64), np.inf, 0
+    labels, best, least_cut, in_vain = found.labels.copy(), found.labels.copy(), np.inf, 0
+    moves = Moves(np.full(n, -1, np.int32), np.empty(n), np.zeros(n, np.bool_), np.empty(n, np.int32))
+    border, work = Candidates(np.arange(n), np.ones(n, np.bool_), np.full(1, n)), work_for(level, k)
+    sums, load = ClusterSums(np.zeros(k), np.zeros(k), np.zeros(k, np.int64)), np.empty(k)  # only `size` is up to date
+    for u in range(n):
+        sums.size[labels[u]] += 1
     while True:
-        sums = ClusterSums(np.zeros(k), np.zeros(k), np.zeros(k, np.int64))
         copy_to(load, ballast)
         for u in range(n):
             load[labels[u]] += level.terms.size[u]
-        n_chosen, cut = _choose(level, labels, load, sums, rounds.tolerance, moves, scratch)
-        is_within = True
-        for c in range(k):
-            is_within = is_within and sums.size[c] > 0 and task.least <= load[c] <= task.most
+        n_chosen, cut = _choose(level.rows, labels, load, rounds.tolerance, moves, border, work.scratch)
+        is_within = _are_within(task, load, sums.size)
         in_vain = 0 if is_within and cut < LEAST_PROGRESS * least_cut else in_vain + 1
         if is_within and cut < least_cut:
-            least_cut, best = cut, Partition(labels.copy(), sums)
-        if in_vain > rounds.in_vain or _move(n_chosen, level, labels, load, moves) == 0:
-            return best
-        for c in range(k):
-            count[c] = 0
-        for u in range(n):
-            count[labels[u]] += 1
-        is_within = True
-        for c in range(k):
-            is_within = is_within and task.least <= load[c] <= task.most and count[c] > 0
-        if not is_within:
-            made, _ = balance(level, Partition(labels, sums), task, ballast)
-            copy_to(labels, made.labels)
+            least_cut = cut
+            copy_to(best, labels)
+        if in_vain > rounds.in_vain or _move(n_chosen, level, labels, load, sums.size, moves, border) == 0:
+            break
+        if not _are_within(task, load, sums.size):
+            bring_within(level, task, ballast, labels, sums, border, work)
+    if least_cut == np.inf:
+        return found
+    made, stays = ClusterSums(np.zeros(k), np.zeros(k), np.zeros(k, np.int64)), np.empty(n)
+    weights_to_own(0, n, 0, level.rows, best, stays)
+    add_to_sums(best, stays, level.terms, made)
+    return Partition(best, made)
 
 
 @loop()
