@@ -19,8 +19,8 @@ from graphclust.compiled.graphs.levels import Level, Partition, Task
 from graphclust.compiled.graphs.objective import ADDITIVE, Objective
 from graphclust.engine.bisection import new_parts
 from graphclust.engine.bounds import pack
-from graphclust.engine.engine import Cycles, search
-from graphclust.engine.levels import Run, Shares, mean_weight, value
+from graphclust.engine.engine import Cycles, offer, search
+from graphclust.engine.levels import LESS_THOROUGH, THOROUGH, Run, Shares, Thoroughness, mean_weight, value
 from graphclust.engine.resolution import Schedule
 from graphclust.engine.settling import is_within, settle
 from graphclust.engine.v_cycle import v_cycle
@@ -28,15 +28,15 @@ from graphclust.engine.within_bounds import make_connected, n_disconnected
 
 
 class Effort(NamedTuple):
-    """The V-cycles of a search for equal parts; descent : as of `engine.Effort`, rounds_in_vain : as of `Run`."""
+    """The V-cycles of a search for equal parts; descent : as of `engine.Effort`, thoroughness : as of `Run`."""
 
     cycles: Cycles
     descent: float
-    rounds_in_vain: int = 12
+    thoroughness: Thoroughness = THOROUGH
 
 
 EFFORTS = {
-    "low": Effort(Cycles(1, 0), 0, 3),
+    "low": Effort(Cycles(1, 0), 0, LESS_THOROUGH),
     "normal": Effort(Cycles(2, 2), 0),
     "high": Effort(Cycles(4, 3), 4),
 }
@@ -47,12 +47,16 @@ def partition_balanced(
 ) -> tuple[Partition, bool]:
     """The best partition that the effort finds, and whether it is within the bounds.
 
+    A time budget may end before a thorough partition is made, so that the first one is made as at low effort.
     contiguous : whether one whose parts are connected is preferred, if one is found.
     """
-    run = replace(run, rounds_in_vain=effort.rounds_in_vain)
+    run, pool = replace(run, thoroughness=effort.thoroughness), []
     tries = [partial(new_parts, level, task)] * effort.cycles.first
     schedule = Schedule(task, (0.0, 0.0, 0.0), None)  # the regions depend on the level alone
-    found, _ = search(level, [], [], tries, schedule, effort.cycles, effort.descent, run)
+    if effort.descent == np.inf:
+        pool = [new_parts(level, task, replace(run, thoroughness=LESS_THOROUGH))]
+        offer(level, pool[0], task, run)
+    found, _ = search(level, [], pool, tries, schedule, effort.cycles, effort.descent, run)
     if not is_within(level, found, task, run):
         found = settle(level, pack(level, task.k, run), task, run)
     if contiguous and n_disconnected(level, found, run):

@@ -28,8 +28,7 @@ GROWTH = 8.0  # ... but coarse levels, which have fewer clusters, allow so many 
 JOINED = 4.0  # nodes of average size in a region of singletons
 HARDLY_SHRINKS = 0.5  # of the nodes: singletons are joined if regions leave more
 MOST_LEFT = 0.95  # of the nodes: a contraction that leaves more is not made
-NODES_PER_PART = 400  # that a level needs before a part of it is bisected ...
-COARSEST = 20  # ... and to how many nodes the part is coarsened for that
+COARSEST = 20  # nodes to which a part is coarsened before it is bisected
 TRIES = 8  # bisections of each part, of which the best is taken
 
 
@@ -55,8 +54,8 @@ class Parts(NamedTuple):
 
 def new_parts(level: Level, task: Task, run: Run) -> Partition:
     """k parts from nothing."""
-    shares = shares_of(task, run)
-    steps = small_regions(level, None, 2 * NODES_PER_PART, task.k, GROWTH, run)
+    shares, nodes_per_part = shares_of(task, run), run.thoroughness.nodes_per_part
+    steps = small_regions(level, None, 2 * nodes_per_part, task.k, GROWTH, run)
     here = coarsest(level, steps)
     whole = with_sums(here, np.zeros(len(here.terms.mass), np.int32), 1, run)
     parts = Parts(whole, np.array([task.k]), Shares(*(each.sum(keepdims=True) for each in shares)))
@@ -64,7 +63,7 @@ def new_parts(level: Level, task: Task, run: Run) -> Partition:
         relaxed = depth > 0
         if depth < len(steps):
             here, parts = steps[depth].fine, parts._replace(found=steps[depth].project(parts.found))
-        affordable = len(here.terms.mass) // NODES_PER_PART if relaxed else np.inf  # parts
+        affordable = len(here.terms.mass) // nodes_per_part if relaxed else np.inf  # parts
         while parts.counts.max() > 1 and 2 * len(parts.counts) <= affordable:
             parts = _bisect(here, parts.settle(here, task, run, relaxed), shares, task, run, relaxed)
         parts = parts.settle(here, task, run, relaxed)

@@ -28,13 +28,27 @@ class Shares(NamedTuple):
     most: np.ndarray
 
 
+class Thoroughness(NamedTuple):
+    """How thoroughly equal parts are made.
+
+    rounds_in_vain : of Jet's moves, which end these. searches : rounds of local searches, each from every border node,
+    at most. nodes_per_part : that a level needs before a part of it is bisected.
+    """
+
+    rounds_in_vain: int = 12
+    searches: int = 3
+    nodes_per_part: int = 400
+
+
+THOROUGH, LESS_THOROUGH = Thoroughness(), Thoroughness(3, 1, 100)
+
+
 @dataclass(frozen=True)
 class Run:
     """What every step of a run is given: randomness, progress, and what the numbers of the objective are measured in.
 
     graph : whose reads are counted, those of its level `finest`; None where that is a contracted graph.
     shares : of k parts whose bounds differ, instead of those of the task; None if all have the same.
-    rounds_in_vain : of Jet's moves, after which equal parts are as good as they get.
     """
 
     graph: Graph | None
@@ -43,7 +57,7 @@ class Run:
     rng: np.random.Generator
     progress: Progress
     shares: Shares | None = None
-    rounds_in_vain: int = 12
+    thoroughness: Thoroughness = THOROUGH
 
     def reads(self, level: Level, n_entries: int) -> None:
         """Count entries that were read of the user's graph; coarser levels are not counted."""

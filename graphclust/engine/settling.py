@@ -28,7 +28,6 @@ FINEST_TOLERANCE, COARSE_TOLERANCE = 0.25, 0.75  # of Jet
 # A search from the whole border can cross high barriers; searches from a few nodes cross low ones, and end soon.
 WHOLE = climbing.FMLimits(1 << 40, 300, np.inf, 3, 0.0)
 LOCAL = climbing.FMLimits(16, 15, 1000.0, 3, 0.0)
-LATE = LOCAL._replace(rounds=1)  # when time is up
 # Share of the level's entries that a search for a ratio may read after the value was highest; without this limit cuts
 # take 2 to 3 times as long.
 IN_VAIN = 0.2
@@ -135,15 +134,15 @@ def settle_parts(
         room = room_for(level, k)
         balance_loops.balance_into(level, found, bound, ballast, room)
         found = partition_in(room, k)
-    is_late = run.progress.out_of_time()
+    is_late, (rounds_in_vain, searches, _) = run.progress.out_of_time(), run.thoroughness
     if k > 1 and in_rounds and n_entries(level) <= MOST_IN_ROUNDS:
         room = room_for(level, k)
-        rounds = Rounds(COARSE_TOLERANCE if relaxed else FINEST_TOLERANCE, 1 if is_late else run.rounds_in_vain)
+        rounds = Rounds(COARSE_TOLERANCE if relaxed else FINEST_TOLERANCE, 1 if is_late else rounds_in_vain)
         move_in_rounds_into(level, found, bound, ballast, rounds, room)
         found = partition_in(room, k)
     room_left = min(shares.most.sum() - size.sum(), size.sum() - shares.least.sum())
     slack = float(size.max()) if room_left < k * mean else 0.0
-    for search_limits in (LATE,) if is_late else (WHOLE, LOCAL):
+    for search_limits in (WHOLE, LOCAL._replace(rounds=searches))[is_late:]:
         room = room_for(level, k)
         climbing.climb_into(level, found, bound, ballast, search_limits._replace(slack=slack), draws_of(run.rng), room)
         found = partition_in(room, k)
