@@ -1,9 +1,11 @@
-"""Rebalancing of connected clusters by single moves that keep them connected: tabu search."""
+"""Rebalancing of connected clusters by moves that keep them connected: of nodes, by tabu search, or of pieces."""
 
 import numpy as np
 
+from graphclust.compiled.graphs import region_growing as loops
 from graphclust.compiled.graphs.levels import Level, Partition, Task
 from graphclust.engine.levels import Run, with_sums
+from graphclust.engine.settling import bound_all, shares_of
 
 WORK, STEP = 1 << 22, 1 << 12  # entries that all steps may read, a tenth of a second, and what a step costs at least
 TABU = 0.1  # share of the nodes, the ones that moved last, that may not move
@@ -45,6 +47,17 @@ def balance_connected(level: Level, found: Partition, task: Task, run: Run) -> P
         else:
             break
     return with_sums(level, labels, k, run)
+
+
+def balance_by_pieces(level: Level, found: Partition, task: Task, run: Run) -> Partition:
+    """The partition after moves of pieces that keep its clusters connected, which may bring them within the bounds.
+
+    Each move makes two clusters more even. It takes along what it would cut off, so that leaves follow their hub.
+    """
+    bound, ballast = bound_all(shares_of(task, run), task)
+    labels = found.labels.copy()
+    loops.balance_connected(level, labels, bound, ballast)
+    return with_sums(level, labels, task.k, run)
 
 
 def grow_connected(level: Level, k: int, run: Run) -> Partition:

@@ -17,7 +17,7 @@ from graphclust.compiled.graphs.levels import Level, Partition, Task, Terms
 from graphclust.compiled.graphs.objective import ADDITIVE, Objective
 from graphclust.engine.bisection import new_parts
 from graphclust.engine.bounds import NO_ROOM, Bounds, describe_sure_bounds, pack
-from graphclust.engine.connected_balance import balance_connected, grow_connected
+from graphclust.engine.connected_balance import balance_by_pieces, balance_connected, grow_connected
 from graphclust.engine.connectivity import connect, connect_once
 from graphclust.engine.contraction import coarsest, restricted
 from graphclust.engine.engine import EFFORTS, Effort, partition_into, search
@@ -32,8 +32,7 @@ from graphclust.objective.objective import ObjectiveChoice
 TIGHT = 1.5  # times the mean: if the upper bound is lower, equal parts are a parent too
 ROUNDS = 8  # in which parts of clusters join neighbors, and these give nodes away
 TRIES = 8  # at growing connected clusters from random nodes
-FEW_ENTRIES = 1 << 13  # of a level, up to which clusters are balanced by moves that keep them connected ...
-FEW_OF_PARTS = 1 << 17  # ... and equal parts, where that was asked for
+FEW_ENTRIES = 1 << 13  # of a level, up to which clusters other than equal parts are balanced by connected moves
 
 
 def partition_within(
@@ -109,7 +108,11 @@ def _equal_parts(level: Level, task: Task, run: Run) -> Partition:
 def make_connected(level: Level, found: Partition, schedule: Schedule, run: Run) -> Partition:
     """The best partition within the bounds whose clusters are connected, if one is found; else the best one."""
     task = schedule.task
-    made = [one for one in _find_connected(level, found, schedule, run) if is_within(level, one, task, run)]
+    if is_cut(task):
+        candidates = _connected_parts(level, found, task, run)
+    else:
+        candidates = _find_connected(level, found, schedule, run)
+    made = [one for one in candidates if is_within(level, one, task, run)]
     connected = [one for one in made if not n_disconnected(level, one, run)]
     if not connected:
         return best_of(level, [found, *made], task, run)
@@ -124,11 +127,10 @@ def make_connected(level: Level, found: Partition, schedule: Schedule, run: Run)
 
 def _find_connected(level: Level, found: Partition, schedule: Schedule, run: Run) -> Iterator[Partition]:
     """Partitions that are more likely to have connected clusters than the one found."""
-    task, is_few = schedule.task, n_entries(level) <= (FEW_OF_PARTS if is_cut(schedule.task) else FEW_ENTRIES)
+    task, is_few = schedule.task, n_entries(level) <= FEW_ENTRIES
     free, made = task._replace(least=0.0, most=np.inf), [found]
-    if not is_cut(task):
-        made += [v_cycle(level, None, task, penalty, run, settled=settle_connected) for penalty in schedule.penalties]
-        yield from made[1:]
+    made += [v_cycle(level, None, task, penalty, run, settled=settle_connected) for penalty in schedule.penalties]
+    yield from made[1:]
     yield reconnect(level, found, task, run)
     for one in [one for one in made if is_few and len(one.sums.size) == task.k]:
         whole = connect_once(level, settle(level, one, free, run), free, run)
@@ -137,6 +139,17 @@ def _find_connected(level: Level, found: Partition, schedule: Schedule, run: Run
         for _ in range(TRIES):
             grown = balance_connected(level, grow_connected(level, task.k, run), task, run)
             yield settle_connected(level, grown, task, run)
+
+
+def _connected_parts(level: Level, found: Partition, task: Task, run: Run) -> Iterator[Partition]:
+    """Equal parts of a connected graph that are likely to be connected; new ones only if none is within the bounds."""
+    yield reconnect(level, found, task, run)
+    starts = [partial(connect_once, level, found, task._replace(least=0.0, most=np.inf), run)]
+    for start in starts + [partial(grow_connected, level, task.k, run)] * TRIES:
+        made = balance_by_pieces(level, start(), task, run)
+        yield settle_connected(level, made, task, run)
+        if is_within(level, made, task, run):
+            break
 
 
 def settle_connected(level: Level, found: Partition, task: Task, run: Run) -> Partition:

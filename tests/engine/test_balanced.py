@@ -21,6 +21,7 @@ from graphclust.compiled.graphs import jet
 from graphclust.compiled.graphs.bisection import grow_halves
 from graphclust.compiled.graphs.levels import Task
 from graphclust.compiled.graphs.objective import ADDITIVE, Objective
+from graphclust.compiled.graphs.region_growing import balance_connected
 from graphclust.compiled.graphs.two_hop import join_singletons
 from graphclust.compiled.runtime.loops import plain
 from graphclust.compiled.runtime.shuffling import draws_of
@@ -109,6 +110,49 @@ def test_no_part_of_a_mesh_is_empty_work():
         balanced_partition(nx.path_graph(4), 3, max_imbalance=0.2, min_imbalance=0.0, node_weight=[1, 1, 1, 3])
 
 
+def leafy_graph(n, n_leaves, seed):
+    """A connected graph with hubs, to which most leaves hang."""
+    graph, rng = nx.powerlaw_cluster_graph(n, 3, 0.1, seed=seed), np.random.default_rng(seed)
+    degrees = np.array([degree for _, degree in graph.degree()])
+    graph.add_edges_from(zip(range(n, n + n_leaves), rng.choice(n, n_leaves, p=degrees / degrees.sum()), strict=True))
+    return graph
+
+
+@pytest.mark.parametrize("effort", ["low", "normal"])
+def test_contiguous_parts_of_a_graph_of_many_leaves_are_in_one_piece(effort):
+    graph = leafy_graph(300, 150, seed=0)
+    parts = balanced_partition(graph, 16, effort=effort, contiguous=True, rng=1)
+    scattered = balanced_partition(graph, 16, effort=effort, rng=1)
+    assert scattered.n_pieces > parts.n_pieces == 16 and parts.edge_cut < 1.1 * scattered.edge_cut
+    assert parts.sizes.min() >= 27 and parts.sizes.max() <= 29
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_pieces_leave_heavy_clusters_which_stay_connected(seed):
+    graph, rng = leafy_graph(60, 40, seed), np.random.default_rng(seed)
+    weights = rng.integers(1, 4, 100).astype(float)
+    run = run_on(graphclust.as_graph(graph), weights)
+    ends = nx.multi_source_dijkstra_path(graph, rng.choice(60, 5, replace=False).tolist())
+    labels = np.unique([ends[u][0] for u in range(100)], return_inverse=True)[1].astype(np.int32)
+    ballast, before = np.array([0.0, 9.0, 0.0, 4.0, 0.0]), labels.copy()
+    mean = (weights.sum() + ballast.sum()) / 5
+    task = Task(Objective(ADDITIVE, 0.0, 1.0), 5, np.floor(0.9 * mean), np.ceil(1.1 * mean))
+    within = balance_connected(run.finest, labels, task, ballast)
+    load = np.bincount(labels, weights) + ballast
+    assert within == bool((load >= task.least).all() and (load <= task.most).all()) and within
+    assert all(nx.is_connected(graph.subgraph(np.flatnonzero(labels == c).tolist())) for c in range(5))
+    spread = [np.var(np.bincount(one, weights) + ballast) for one in (labels, before)]
+    assert spread[0] < spread[1]
+
+
+def test_a_time_budget_that_is_too_short_takes_no_more_than_low_effort():
+    grid = nx.to_scipy_sparse_array(nx.grid_graph((20, 20, 20)), format="csr")
+    low = balanced_partition(grid, 32, effort="low", rng=0)
+    short = balanced_partition(grid, 32, time_budget=1e-6, rng=0)
+    assert sum(short.entries_read.values()) <= sum(low.entries_read.values())
+    assert short.edge_cut < 1.25 * low.edge_cut
+
+
 def test_contiguous_parts_are_in_one_piece_or_a_remark_counts_the_pieces():
     trees = nx.random_labeled_tree(60, seed=2), nx.random_labeled_tree(60, seed=3), nx.caveman_graph(1, 8)
     for graph, k, share in [(MESH, 9, 0.03), (nx.grid_2d_graph(9, 9), 4, 0.03), *((tree, 4, 0.3) for tree in trees)]:
@@ -116,9 +160,7 @@ def test_contiguous_parts_are_in_one_piece_or_a_remark_counts_the_pieces():
         pieces = sum(nx.number_connected_components(graph.subgraph(one)) for one in parts.communities())
         assert parts.n_pieces == pieces and (pieces == k) != any("was asked for" in one for one in parts.remarks)
         assert parts.imbalance <= np.ceil((1 + share) * len(graph) / k) * k / len(graph)
-    scattered = balanced_partition(nx.barabasi_albert_graph(200, 2, seed=1), 8, rng=0)
-    whole = balanced_partition(nx.barabasi_albert_graph(200, 2, seed=1), 8, contiguous=True, rng=0)
-    assert scattered.n_pieces > whole.n_pieces == 8
+    assert balanced_partition(nx.barabasi_albert_graph(200, 2, seed=1), 8, contiguous=True, rng=0).n_pieces == 8
     star = balanced_partition(nx.star_graph(11), 3, contiguous=True, rng=0)
     assert star.n_pieces > 3 and "was asked for, but not found" in star.remarks[-1]
     with pytest.raises(ParameterError, match=r"contiguous=True, but the graph has 2 components"):

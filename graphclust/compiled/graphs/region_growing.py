@@ -1,12 +1,23 @@
-"""Greedy graph growing: connected parts of even size, one after the other, each along the weakest connections.
+"""Connected parts of even size: grown one after the other, each along the weakest connections, or evened out by pieces.
 
-Source: Karypis & Kumar 1998, "A fast and high quality multilevel scheme for partitioning irregular graphs" (GGGP).
+Load flows from each cluster to lighter neighbors, and all stay connected: a node that holds its cluster together takes
+along what it would cut off from the largest part of the rest. What that is one depth-first search of the cluster tells:
+the subtrees from which no edge leads above the node.
+
+Source: Karypis & Kumar 1998, "A fast and high quality multilevel scheme for partitioning irregular graphs" (GGGP);
+Hopcroft & Tarjan 1973, "Efficient algorithms for graph manipulation" (cut vertices); Cybenko 1989, "Dynamic load
+balancing for distributed memory multiprocessors" (load that flows along differences).
 """
+
+from typing import NamedTuple
 
 import numpy as np
 
 from graphclust.compiled.graphs.heap import pop, push
-from graphclust.compiled.runtime.loops import loop
+from graphclust.compiled.graphs.local_moving import Scratch, meet_clusters
+from graphclust.compiled.runtime.loops import UNCOUNTED, loop
+
+PASSES = 256  # over the graph: entries that all searches together may read
 
 
 @loop()
@@ -62,3 +73,156 @@ def grow_parts(rows, members, size, most, parts):
             remaining -= held
             n_parts += 1
     return n_parts
+
+
+class Tree(NamedTuple):
+    """A depth-first search of one cluster. trail : its nodes in the order in which they are met. The rest is by node.
+
+    place : in the trail, -1 for nodes not met. highest : the first place that a link from the subtree leads to. above :
+    the node it was met from. next_entry : of its row. ends : the place behind its subtree. load : of its subtree. cut :
+    of the subtrees that its removal cuts off. largest, at : of the heaviest of these, and the node that it begins with.
+    ties : links to the nodes that these begin with.
+    """
+
+    trail: np.ndarray
+    place: np.ndarray
+    highest: np.ndarray
+    above: np.ndarray
+    next_entry: np.ndarray
+    ends: np.ndarray
+    load: np.ndarray
+    cut: np.ndarray
+    largest: np.ndarray
+    at: np.ndarray
+    ties: np.ndarray
+
+
+@loop(**UNCOUNTED)
+def _meet(u, above, n_met, rows, size, tree):
+    """Node u is the next on the trail."""
+    tree.trail[n_met], tree.place[u], tree.highest[u], tree.above[u] = u, n_met, n_met, above
+    tree.next_entry[u], tree.load[u] = rows.indptr[u], size[u]
+    tree.cut[u], tree.largest[u], tree.ties[u] = 0.0, 0.0, 0.0
+    return n_met + 1
+
+
+@loop(**UNCOUNTED)
+def _search(root, rows, size, labels, tree):
+    """Search the cluster of a node from there; returns how many nodes it has."""
+    own, n_met, u = labels[root], _meet(root, -1, 0, rows, size, tree), np.int64(root)
+    while u >= 0:
+        e = tree.next_entry[u]
+        if e < rows.indptr[u + 1]:
+            tree.next_entry[u] = e + 1
+            v = np.int64(rows.indices[e])
+            if labels[v] == own:
+                if tree.place[v] < 0:
+                    n_met, u = _meet(v, u, n_met, rows, size, tree), v
+                else:
+                    tree.highest[u] = min(tree.highest[u], tree.place[v])
+            continue
+        tree.ends[u] = n_met
+        above = np.int64(tree.above[u])
+        if above >= 0:
+            tree.load[above] += tree.load[u]
+            tree.highest[above] = min(tree.highest[above], tree.highest[u])
+            if tree.highest[u] >= tree.place[above]:
+                tree.cut[above] += tree.load[u]
+                tree.ties[above] += rows.weights[tree.next_entry[above] - 1] if len(rows.weights) > 0 else 1.0
+                if tree.load[u] > tree.largest[above]:
+                    tree.largest[above], tree.at[above] = tree.load[u], u
+        u = above
+    return n_met
+
+
+@loop(**UNCOUNTED)
+def _best_piece(n_met, level, labels, load, tree, scratch):
+    """The node of the cluster searched whose piece costs least of the cut by load, and where it goes; -1 for none.
+
+    A piece goes to a lighter cluster, and makes the loads of both more even.
+    """
+    rows, size, root = level.rows, level.terms.size, np.int64(tree.trail[0])
+    total, own, best, to, least = tree.load[root], labels[root], np.int64(-1), np.int64(-1), np.inf
+    for i in range(n_met):
+        u = np.int64(tree.trail[i])
+        links = meet_clusters(u, rows, labels, scratch)
+        inner, rest = scratch.link[own], total - size[u] - tree.cut[u]
+        scratch.link[own] = 0.0
+        piece = total - max(rest, tree.largest[u])
+        inner -= tree.ties[u] if rest >= tree.largest[u] else 0.0
+        for j in range(1, links):
+            c = scratch.met[j]
+            loss = (inner - scratch.link[c]) / max(piece, 1e-300)
+            scratch.link[c] = 0.0
+            if loss < least and 0.0 < piece < min(total, load[own] - load[c]):
+                best, to, least = u, np.int64(c), loss
+    return best, to
+
+
+@loop(**UNCOUNTED)
+def _send(first, last, to, labels, load, size, tree):
+    """The nodes from one place of the trail to another move to a cluster."""
+    for i in range(first, last):
+        v = np.int64(tree.trail[i])
+        load[labels[v]] -= size[v]
+        load[to] += size[v]
+        labels[v] = to
+
+
+@loop(**UNCOUNTED)
+def _take_piece(u, to, n_met, labels, load, size, tree):
+    """Node u moves, with all but the largest part of the others; returns a node that stays."""
+    root, place = np.int64(tree.trail[0]), tree.place[u]
+    if tree.largest[u] > tree.load[root] - size[u] - tree.cut[u]:
+        stays = np.int64(tree.at[u])
+        _send(0, tree.place[stays], to, labels, load, size, tree)
+        _send(tree.ends[stays], n_met, to, labels, load, size, tree)
+        return stays
+    _send(place, place + 1, to, labels, load, size, tree)
+    i = place + 1
+    while i < tree.ends[u]:
+        below = np.int64(tree.trail[i])
+        if tree.highest[below] >= place:
+            _send(i, tree.ends[below], to, labels, load, size, tree)
+        i = tree.ends[below]
+    return root
+
+
+@loop()
+def balance_connected(level, labels, task, ballast):
+    """Change the labels of connected clusters by moves of pieces, until all are within the bounds of the task.
+
+    ballast : what each cluster holds beside its nodes. Returns whether all are within: no move may be left that makes
+    two clusters more even, or searches may have read the graph PASSES times.
+    """
+    rows, size, n, k = level.rows, level.terms.size, len(labels), len(ballast)
+    load, root, is_stuck = ballast.copy(), np.zeros(k, np.int64), np.zeros(k, np.bool_)
+    scratch = Scratch(np.zeros(k), np.empty(k + 1, np.int32))
+    tree = Tree(
+        np.empty(n, np.int32), np.full(n, -1, np.int32), np.empty(n, np.int32), np.empty(n, np.int32),
+        np.empty(n, np.int64), np.empty(n, np.int32), np.empty(n), np.empty(n), np.empty(n), np.empty(n, np.int32),
+        np.empty(n),
+    )  # fmt: skip
+    for u in range(n):
+        load[labels[u]] += size[u]
+        root[labels[u]] = u
+    n_read, most_read = 0, PASSES * (n + len(rows.indices))
+    while True:
+        heaviest, is_within = -1, True
+        for c in range(k):
+            is_within = is_within and task.least <= load[c] <= task.most
+            if not is_stuck[c] and (heaviest < 0 or load[c] > load[heaviest]):
+                heaviest = c
+        if is_within or heaviest < 0 or n_read >= most_read:
+            return is_within
+        n_met = _search(root[heaviest], rows, size, labels, tree)
+        u, to = _best_piece(n_met, level, labels, load, tree, scratch)
+        if u < 0:
+            is_stuck[heaviest] = True
+        else:
+            root[heaviest] = _take_piece(u, to, n_met, labels, load, size, tree)
+            is_stuck[:] = False
+        for i in range(n_met):
+            v = np.int64(tree.trail[i])
+            tree.place[v] = -1
+            n_read += 1 + rows.indptr[v + 1] - rows.indptr[v]
