@@ -40,14 +40,22 @@ def contractions(
     find: Callable[[Level, np.ndarray | None], Partition | None],
     run: Run,
     within: np.ndarray | None = None,
+    skipped: float = np.inf,
 ) -> list[Contraction]:
     """Contractions of a level, of the next one, and so on, to regions inside parts, until `find` makes none.
 
     find : makes regions of a level whose nodes have these parts. within : the part of each node, if there are any.
+    skipped : a level that holds more than this share of the entries of the level before is not kept.
     """
     steps: list[Contraction] = []
     while (regions := find(level, within)) is not None:
-        steps.append(contract(level, regions, run))
+        if steps and n_entries(level) > skipped * n_entries(steps[-1].fine):
+            last = steps.pop()
+            regions_of_fine, fine = Partition(regions.labels[last.regions.labels], regions.sums), last.fine
+            del last, level  # before the next level is made: both would be held at a time
+            steps.append(contract(fine, regions_of_fine, run))
+        else:
+            steps.append(contract(level, regions, run))
         if within is not None:
             coarse = np.empty(len(regions.sums.size), np.int32)
             coarse[regions.labels] = within

@@ -24,6 +24,7 @@ FIRST = 5  # first V-cycles, about, that share the budget
 FINER = (1.25, 2.0)
 MIN_RELATIVE_CHANGE = 0.02  # of the nodes: a step that changes fewer is not worth another pass over the graph
 LARGEST_SHARE = 1.0 - MIN_RELATIVE_CHANGE
+SKIPPED = 0.9  # of the entries of a level: the next level that holds more costs memory, and moves on it gain nothing
 HEAVY = 2.0  # times the mean weight: such an edge ties two average nodes together
 REGION_SHARE = 0.15  # of the upper bound of k clusters: larger regions would not fill these evenly
 NODES_PER_CLUSTER = 10  # of the coarsest level of a V-cycle of equal parts
@@ -38,7 +39,7 @@ def coarsen(level: Level, penalty: float, task: Task, run: Run, found: Partition
             regions_at(level, within, penalty, task, run, found is None) if n_entries(level) * FIRST > BUDGET else None
         )
 
-    return contractions(level, regions_of, run, None if found is None else found.labels)
+    return contractions(level, regions_of, run, None if found is None else found.labels, SKIPPED)
 
 
 def regions_at(

@@ -9,14 +9,17 @@ from aims import AIMS, WITH_EDGES, connected_part, looped, random_labels, random
 from cases import for_each
 from graphs import make_graph
 from reference import objectives as reference
+from scipy import sparse
 
 from graphclust import coreset_sc
 from graphclust.compiled.graphs import v_cycle
 from graphclust.compiled.graphs.levels import Task
 from graphclust.engine import contraction, engine, levels, sequential_contraction
 from graphclust.engine.agglomeration import agglomerate
-from graphclust.engine.contraction import contract, links_of_clusters
-from graphclust.engine.levels import run_on, value
+from graphclust.engine.contraction import contract, contractions, links_of_clusters
+from graphclust.engine.engine import labels_of_nodes
+from graphclust.engine.levels import n_entries, run_on, value
+from graphclust.engine.local_moving import find_regions
 from graphclust.engine.settling import uncoarsen
 from graphclust.errors import GraphValidationError
 from graphclust.generators.planted_graphs import planted_partition
@@ -158,6 +161,26 @@ def test_contractions_end_with_a_dozen_or_two_regions_per_cluster():
         steps = engine.contract_to_regions(run.finest, k, run)
         n = len(engine.coarsest(run.finest, steps).terms.mass)
         assert engine.MIN_REGIONS * k <= n < 2 * engine.MIN_REGIONS * k or n == len(run.finest.terms.mass)
+
+
+def test_levels_that_hardly_shrink_are_skipped_and_the_last_is_the_same():
+    graph, tops, labels = planted_partition(4, 100, 8, 3, rng=1).graph, [], []
+    for skipped in (np.inf, 0.5, 0.0):
+        run, resolutions = run_on(weigh(graph, "modularity")), [16.0, 32.0, 64.0]
+
+        def regions_of(level, within, run=run, at=resolutions):
+            return find_regions(level, at.pop() * run.totals.chance, run) if at else None
+
+        steps = contractions(run.finest, regions_of, run, None, skipped)
+        assert all(a.coarse is b.fine for a, b in pairwise(steps)) and steps[0].fine is run.finest
+        assert len(steps) == (3 if skipped == np.inf else 1 if skipped == 0.0 else len(steps))
+        tops.append(steps[-1].coarse)
+        labels.append(labels_of_nodes([step.regions.labels for step in steps], np.arange(len(tops[-1].terms.mass))))
+    for top, found in zip(tops, labels, strict=True):
+        assert (found == labels[0]).all() and n_entries(top) == n_entries(tops[0])
+        A, B = (sparse.csr_array((one.rows.weights, one.rows.indices, one.rows.indptr)) for one in (top, tops[0]))
+        assert abs(A - B).max() == 0.0 and (top.terms.mass == tops[0].terms.mass).all()
+        assert (top.terms.loops == tops[0].terms.loops).all()
 
 
 def test_weights_between_clusters_leave_out_nodes_without_one():
