@@ -48,7 +48,7 @@ LAYER = {
     "__main__": FACES,
 }
 TOP_LEVEL = {
-    "pyproject.toml", "README.md", "CHANGELOG.md", "CONTRIBUTING.md", "CITATION.cff", "LICENSE", "MANIFEST.in",
+    "pyproject.toml", "README.md", "CHANGELOG.md", "CONTRIBUTING.md", "CITATION.cff", "LICENSE",
     "Dockerfile", "graphclust", "tests", "datasets", "notebooks", "docs",
 }  # fmt: skip
 # What may be imported only where it is used, because it is slow to import or not always there.
