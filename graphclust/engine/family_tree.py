@@ -84,18 +84,18 @@ def evolve(level: Level, found: Partition, schedule: Schedule, n_first: float, r
     Four new partitions have a child; four such children have one; and so on (a family tree). Partitions of one pool
     soon become alike; separate lines stay different. After each round the best so far is also recombined with the
     newest child. New partitions are made from regions. If all families of a round reach the value of the best so far,
-    the next are made from random clusters; if those do as well, the search ends. If k is given, one of several families
-    is always made from random clusters.
+    the next are made from random clusters; if those do as well, the search ends. If k is given, or no more
+    nodes than a round makes partitions have layers, one of several families is always made from random clusters.
     """
     task, best, n_new, in_vain, by_regions = schedule.task, found, 0, 0, True
     waiting: list[list[Partition]] = []  # of each generation, those without a child
     most = int(min(n_first, PATIENCE))
-    n_families = min(FAMILY, max(most // FAMILY, 1)) if is_small(level) else 1
+    n, n_families = len(level.terms.mass), min(FAMILY, max(most // FAMILY, 1)) if is_small(level) else 1
     while n_new < n_first and in_vain < PATIENCE and not run.progress.out_of_time():
         before = value(best, task)
         run.progress.step(min(n_new, most), most)
         kinds = [v_cycle_from_regions if by_regions else scatter] * n_families
-        if task.k and n_families > 1 and not is_cut(task):
+        if (task.k or (task.objective.layers and n <= FAMILY**2)) and n_families > 1 and not is_cut(task):
             kinds[-1] = scatter
         new = [partial(kind, level, len(best.sums.size), schedule) for kind in kinds]
         families = side_by_side([partial(descend, level, one, schedule) for one in new], level, run)

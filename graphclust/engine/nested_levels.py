@@ -2,7 +2,9 @@
 
 Without the edges between clusters, one run of the engine partitions every cluster by itself, since it never joins what
 no edge links. A cluster is judged by its own weight: each node's mass is scaled by its cluster's mass, so that one
-penalty is the same resolution of modularity inside every cluster.
+penalty is the same resolution of modularity inside every cluster; of a graph with layers each mass by what its layer
+holds there, see `LayeredGraph.alone`. Below the coarsest level no clusters are united that no edge links, whatever the
+graph.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -23,10 +25,12 @@ from graphclust.engine.join_small_clusters import Sizes, join_small, parts_of_cl
 from graphclust.engine.levels import Run, level_of, run_on
 from graphclust.engine.natural_resolutions import LOWEST, WIDE, natural_resolutions
 from graphclust.engine.resolution import task_at
+from graphclust.engine.unlinked_clusters import partition_any
 from graphclust.engine.v_cycle import v_cycle
 from graphclust.engine.well_connected import leave_well_connected
 from graphclust.errors import ParameterError
 from graphclust.graph.container import Graph
+from graphclust.graph.layers import LayeredGraph, without_negative
 from graphclust.graph.node_order import in_order, node_names, node_order
 from graphclust.objective.objective import WeighedGraph, node_terms, weigh
 from graphclust.progress import Progress
@@ -56,6 +60,7 @@ def levels_within_bound(
     run: Run,
     earlier: EarlierLevels | None = None,
     keep: Keep = None,
+    layered: LayeredGraph | None = None,
 ) -> Iterator[Labels]:
     """Levels below a first one, until no cluster is heavier than `sizes.most`.
 
@@ -82,7 +87,8 @@ def levels_within_bound(
         if len(others):
             part, clusters = _graph_of_clusters(graph, labels, others)
             before = None if earlier is None or depth >= len(earlier.levels) else earlier.at(others)
-            on, task = judge_alone(part, clusters, resolution, objective)
+            alone = None if layered is None else layered.alone(others, clusters, part)
+            on, task = judge_alone(part, clusters, resolution, objective, alone)
             inside = clusters_inside(on, clusters, task, run, before, depth)
             inside = join_small(part.rows, inside, sizes.at(others)._replace(most=np.inf))
             found[~is_same] = inside + (int(found.max()) + 1)
@@ -100,7 +106,7 @@ def levels_within_bound(
             found = _parts_before(without_gaps(labels[nodes]), earlier, nodes, sizes.at(nodes))
         others = nodes[found < 0]
         if len(others):
-            part, own = _graph_of_clusters(graph, labels, others)
+            part, own = _graph_of_clusters(without_negative(graph), labels, others)
             found[found < 0] = split_evenly(part, own, sizes.at(others)) + (int(found.max()) + 1)
         labels = nest_clusters(labels, nodes, found)
         yield labels if keep is None else keep(labels)
@@ -123,7 +129,7 @@ def finer_levels(
             return
         part, task = without_cut_edges(on.graph, labels), task_at(on, resolution, objective)
         before = None if earlier is None or depth + 1 >= len(earlier.levels) else earlier
-        found = clusters_inside(WeighedGraph(part, on.terms), labels, task, run, before, depth + 1)
+        found = clusters_inside(replace(on, graph=part), labels, task, run, before, depth + 1)
         found = join_small(part.rows, found, sizes._replace(most=np.inf))
         found = found if keep is None else keep(found)
         if found.max() > labels.max():
@@ -144,11 +150,16 @@ def thin_levels(graph: Graph, levels: list[Labels], most: int, sizes: Sizes) -> 
     return [*above, parts_of_clusters(without_cut_edges(graph, coarse), last, sizes)]
 
 
-def judge_alone(graph: Graph, labels: Labels, resolution: float, objective: str) -> tuple[WeighedGraph, Task]:
+def judge_alone(
+    graph: Graph, labels: Labels, resolution: float, objective: str, alone: LayeredGraph | None = None
+) -> tuple[WeighedGraph, Task]:
     """The terms and the task by which each cluster is judged as if it were the graph, at that resolution.
 
-    graph : without edges between clusters.
+    graph : without edges between clusters. alone : the same where there are layers, as `LayeredGraph.alone` makes it.
     """
+    if alone is not None:
+        on = weigh(alone, objective)
+        return on, task_at(on, resolution, objective)
     terms = weigh(graph, objective).terms
     mass = np.bincount(labels, weights=terms.mass)
     inside = np.bincount(labels, weights=graph.degrees)
@@ -215,6 +226,7 @@ class LevelOptions(NamedTuple):
     effort: str
     resolutions: tuple[float, ...] = ()
     connectivity: Any = None
+    layered: LayeredGraph | None = None
 
 
 def make_levels(
@@ -230,9 +242,10 @@ def make_levels(
     """
     order = node_order(graph)
     ordered = in_order(graph, order)
-    on = weigh(ordered, wanted.objective)
+    layered = None if wanted.layered is None else wanted.layered.take(order, ordered, with_arcs=True)
+    on = weigh(layered or ordered, wanted.objective)
     run = run_on(on, rng, progress)
-    wanted = wanted._replace(sizes=wanted.sizes.at(order))
+    wanted = wanted._replace(sizes=wanted.sizes.at(order), layered=layered)
     with progress.stage("levels"):
         resolutions = wanted.resolutions or _resolutions(on, wanted, run)
         earlier = None if earlier is None else earlier.at(order)
@@ -249,6 +262,9 @@ def _resolutions(on: WeighedGraph, wanted: LevelOptions, run: Run) -> tuple[floa
     first = USUAL if wanted.resolution is None else wanted.resolution
     if not np.isinf(wanted.sizes.most) or run.progress.out_of_time():
         return (first,)
+    if on.layers:  # as the combined weights show them, those above zero
+        on = weigh(without_negative(on.graph), "modularity")
+        run = run_on(on, run.rng, run.progress)
     natural = natural_resolutions(on, run, LOWEST if wanted.resolution is None else first)
     if wanted.levels is None:
         return tuple(sorted([first, *(value for value, width in natural if width >= WIDE)]))
@@ -262,8 +278,10 @@ def _levels(
     sizes, objective = wanted.sizes, wanted.objective
     first, *finer = resolutions
     task = task_at(on, first, objective)
+    layered = wanted.layered
     if earlier is None:
-        labels = unite_ties(run.finest, partition(run.finest, task, EFFORTS[wanted.effort], run), task, run).labels
+        find = partition if layered is None or layered.connected else partition_any
+        labels = unite_ties(run.finest, find(run.finest, task, EFFORTS[wanted.effort], run), task, run).labels
     else:
         labels = restart_labels(run, earlier.start(0), earlier.n_changed, task)
     keep = partial(_well_connected_or_alone, on.graph, wanted, run) if wanted.connectivity is not None else None
@@ -271,7 +289,8 @@ def _levels(
     labels = labels if keep is None else keep(labels)
     if not np.isinf(sizes.most):
         yield labels
-        yield from levels_within_bound(on.graph, labels, max(first, USUAL), objective, sizes, run, earlier, keep)
+        at = max(first, USUAL)
+        yield from levels_within_bound(on.graph, labels, at, objective, sizes, run, earlier, keep, layered)
         return
     below = list(finer_levels(on, labels, finer, objective, sizes, run, earlier, keep))
     if labels.any() or not below:  # where there are finer ones, one cluster is no level

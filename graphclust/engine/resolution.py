@@ -135,10 +135,10 @@ def objective_of(choice: ObjectiveChoice, k: int, matched: float, totals: Totals
 def task_at(on: WeighedGraph, resolution: Any, objective: str) -> Task:
     """The task of as many clusters as an additive objective makes at a resolution, as a caller states it.
 
-    The penalties of a graph with layers are those of their resolutions already.
+    Of a graph with layers it is a factor of their penalties, which may have resolutions of their own.
     """
     if on.layers:
-        return Task(Objective(ADDITIVE, 1.0, on.total / on.graph.n_nodes, on.layers), 0)
+        return Task(Objective(ADDITIVE, resolution, on.total / on.graph.n_nodes, on.layers), 0)
     penalty = resolution * OBJECTIVES[objective].chance(on.totals)
     return Task(Objective(ADDITIVE, penalty, on.graph.total_volume / on.graph.n_nodes), 0)
 

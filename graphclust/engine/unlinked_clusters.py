@@ -14,7 +14,7 @@ from graphclust.compiled.graphs.objective import Rows
 from graphclust.engine.agglomeration import agglomerate
 from graphclust.engine.contraction import Contraction, contract
 from graphclust.engine.engine import FINEST, MIN_REGIONS, Effort, partition, search
-from graphclust.engine.levels import Run, read_only_level, value
+from graphclust.engine.levels import Run, heaviness, read_only_level, value
 from graphclust.engine.local_moving import find_regions, refine
 from graphclust.engine.resolution import schedule_for_any_number
 from graphclust.engine.v_cycle import LARGEST_SHARE, first_v_cycle
@@ -63,12 +63,13 @@ def _partition_into(level: Level, task: Task, effort: Effort, run: Run) -> Parti
 
 
 def with_all_pairs(level: Level) -> Level:
-    """The level with an edge of weight zero between any two nodes that have none; the same if it has many nodes."""
+    """The level with an edge of weight zero between any two nodes of mass that have none; the same if it is large."""
     n, rows = len(level.terms.mass), level.rows
     if n > MOST:
         return level
-    weights = np.zeros((n, n))
+    weights, has_mass = np.zeros((n, n)), heaviness(level) > 0.0
     weights[np.repeat(np.arange(n), np.diff(rows.indptr)), rows.indices] = rows.weights
-    is_pair = ~np.eye(n, dtype=bool)
-    indices = np.broadcast_to(np.arange(n, dtype=np.int32), (n, n))[is_pair]
-    return read_only_level(Rows((n - 1) * np.arange(n + 1), indices, weights[is_pair]), level.terms)
+    is_pair = (has_mass & has_mass[:, None]) ^ np.diag(has_mass)
+    row, column = np.nonzero(is_pair)
+    starts = np.append(0, np.cumsum(np.bincount(row, minlength=n)))
+    return read_only_level(Rows(starts, column.astype(np.int32), weights[is_pair]), level.terms)

@@ -7,7 +7,7 @@
    disconnects a cluster.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
 
@@ -20,14 +20,13 @@ from graphclust.engine.bounds import NO_ROOM, Bounds, describe_sure_bounds, pack
 from graphclust.engine.connected_balance import balance_by_pieces, balance_connected, grow_connected
 from graphclust.engine.connectivity import connect, connect_once
 from graphclust.engine.contraction import coarsest, restricted
-from graphclust.engine.engine import EFFORTS, Effort, partition_into, search
+from graphclust.engine.engine import EFFORTS, Effort, search
 from graphclust.engine.levels import Run, n_entries, read_only_level, value, with_sizes_as_masses, with_sums
 from graphclust.engine.overlay import find_connected_parts
 from graphclust.engine.resolution import Schedule
 from graphclust.engine.settling import balance, best_of, is_cut, is_within, settle
 from graphclust.engine.v_cycle import coarsen, v_cycle
 from graphclust.errors import ParameterError
-from graphclust.objective.objective import ObjectiveChoice
 
 TIGHT = 1.5  # times the mean: if the upper bound is lower, equal parts are a parent too
 ROUNDS = 8  # in which parts of clusters join neighbors, and these give nodes away
@@ -36,14 +35,14 @@ FEW_ENTRIES = 1 << 13  # of a level, up to which clusters other than equal parts
 
 
 def partition_within(
-    level: Level, k: int, choice: ObjectiveChoice, bounds: Bounds, effort: Effort, run: Run
+    level: Level, find: Callable[[], tuple[Partition, Schedule]], bounds: Bounds, effort: Effort, run: Run
 ) -> tuple[Partition, Schedule]:
     """Exactly k clusters within the bounds: the best partition that the effort finds, and what it was made for.
 
-    Raises ParameterError where the nodes do not fit into the clusters.
+    find : makes the clusters without bounds. Raises ParameterError where the nodes do not fit into the clusters.
     """
     with run.progress.within(None):  # what is found without bounds is no result yet
-        found, schedule = partition_into(level, k, choice, effort, run)
+        found, schedule = find()
     schedule = schedule._replace(task=schedule.task._replace(least=bounds.least, most=bounds.most))
     return search_within(level, found, schedule, effort, run), schedule
 
@@ -81,7 +80,8 @@ def search_within(level: Level, free: Partition, schedule: Schedule, effort: Eff
     top = coarsest(level, steps)
     tries = [partial(v_cycle, top, restricted(steps, free), task, penalties[0])]
     tries += [partial(v_cycle, top, None, task, penalty) for penalty in penalties]
-    if task.k * task.most < TIGHT * level.terms.size.sum():
+    repels = bool(level.terms.layers) and level.rows.weights.min(initial=1.0) <= 0.0  # no cut is small or large then
+    if task.k * task.most < TIGHT * level.terms.size.sum() and not repels:
         tries.append(partial(_equal_parts, top, task))
     found, _ = search(level, steps, [], tries, schedule, effort.asked, effort.descent, run)
     found = connect(level, found, task, run)

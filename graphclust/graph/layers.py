@@ -41,13 +41,15 @@ class Layer:
     """One null model: penalty * outward(c) * inward(c) is taken from the score of a cluster c.
 
     outward, inward : the mass of each node as a source and as a target, float64, (n,); the same array where the layer
-    is undirected. penalty : at resolution 1.
+    is undirected. penalty : at resolution 1. arcs : the weight from row to column that masses add up, CSR, (n, n); None
+    where they count nodes.
     """
 
     name: str
     outward: Floats
     inward: Floats
     penalty: float
+    arcs: Any = None
 
     def times(self, factor: float) -> Layer:
         """The layer of a graph whose score counts so many times."""
@@ -82,20 +84,42 @@ class LayeredGraph:
         """The same graph whose nodes have names, and what was assumed about it."""
         return replace(self, combined=replace(self.combined, nodes=nodes, remarks=remarks))
 
-    def take(self, nodes: npt.NDArray[np.integer], combined: Graph) -> LayeredGraph:
-        """The graph of some nodes in their order, with these combined weights; sides and parts are lost."""
+    def take(self, nodes: npt.NDArray[np.integer], combined: Graph, *, with_arcs: bool = False) -> LayeredGraph:
+        """The graph of some nodes in their order, with these combined weights; sides and parts are lost, and arcs."""
         layers = []
         for layer in self.layers:
             out = layer.outward[nodes]
-            layers.append(
-                replace(layer, outward=out, inward=out if layer.inward is layer.outward else layer.inward[nodes])
-            )
+            arcs = layer.arcs[nodes][:, nodes] if with_arcs and layer.arcs is not None else None
+            into = out if layer.inward is layer.outward else layer.inward[nodes]
+            layers.append(replace(layer, outward=out, inward=into, arcs=arcs))
         return replace(self, combined=combined, layers=tuple(layers), sides=None, parts={})
 
-    def masses(self) -> Floats:
-        """The outward and the inward mass of each node in each layer; float64, (n, n_layers, 2)."""
-        pairs = [np.stack([layer.outward, layer.inward], axis=-1) for layer in self.layers]
-        return np.stack(pairs, axis=1) if pairs else np.zeros((self.n_nodes, 0, 2))
+    def alone(self, nodes: npt.NDArray[np.integer], labels: npt.NDArray[np.integer], combined: Graph) -> LayeredGraph:
+        """Some of the nodes, so weighed that one penalty judges each cluster of them as if it were the graph.
+
+        labels : 0, 1, ... of these nodes. combined : of these nodes, without edges between clusters. Masses add up the
+        arcs inside clusters alone, times the root of what a layer holds in all over what it holds in the cluster.
+        """
+        of_all, layers = np.full(self.n_nodes, -1), []
+        of_all[nodes] = labels
+        for layer in self.layers:
+            is_undirected = layer.inward is layer.outward
+            if layer.arcs is None:  # chance counts nodes: it is to put into a cluster what is there
+                out, into, held = layer.outward[nodes], layer.inward[nodes], combined.degrees.clip(0.0)
+                most, least = (np.bincount(labels, masses) for masses in (out, into))
+                share = np.bincount(labels, held) / np.where(most * least > 0.0, most * least, 1.0)
+            else:
+                arcs = layer.arcs.tocoo()
+                row, column = arcs.coords
+                is_inside = (of_all[row] == of_all[column]) & (of_all[row] >= 0)
+                out, into = (
+                    np.bincount(ends[is_inside], arcs.data[is_inside], self.n_nodes)[nodes] for ends in (row, column)
+                )
+                held = np.bincount(labels, out)
+                share = np.divide(layer.outward.sum(), held, out=np.zeros_like(held), where=held > 0.0)
+            out, into = (masses * np.sqrt(share)[labels] for masses in (out, into))
+            layers.append(replace(layer, outward=out, inward=out if is_undirected else into, arcs=None))
+        return replace(self, combined=combined, layers=tuple(layers), sides=None, parts={})
 
     def penalties(self, resolution: float | Sequence[float] = 1.0) -> Floats:
         """The penalty of each layer at a resolution, or at one for each layer; float64, (n_layers,)."""
@@ -128,7 +152,7 @@ def undirected(matrix: Any) -> LayeredGraph:
     """
     degrees = _sums(matrix, axis=1)
     total = float(degrees.sum())
-    layer = Layer("degree", degrees, degrees, _inverse(total))
+    layer = Layer("degree", degrees, degrees, _inverse(total), matrix)
     return LayeredGraph("undirected", _graph_of(matrix), (layer,), total, True)
 
 
@@ -144,7 +168,7 @@ def directed(matrix: Any) -> LayeredGraph:
     """
     out, into = _sums(matrix, axis=1), _sums(matrix, axis=0)
     total = float(out.sum())
-    layer = Layer("out- and in-degree", out, into, _inverse(total))
+    layer = Layer("out- and in-degree", out, into, _inverse(total), matrix)
     return LayeredGraph("directed", _graph_of((matrix + matrix.T) * 0.5), (layer,), total, True)
 
 
@@ -252,10 +276,19 @@ def slices(
             ends[:, s] = layer.outward, layer.inward
             out, into = ends.reshape(2, -1)
             is_undirected = layer.outward is layer.inward
-            layers.append(replace(layer, outward=out, inward=out if is_undirected else into))
+            place = sparse.coo_array(([1.0], ([s], [s])), shape=(n_slices, n_slices))
+            arcs = sparse.kron(place, layer.arcs, format="csr")
+            layers.append(replace(layer, outward=out, inward=out if is_undirected else into, arcs=arcs))
     total = sum(graph.total for graph in graphs) + 2.0 * coupling * n * len(pairs)
     connected = all(graph.connected for graph in graphs)
     return LayeredGraph("slices", _graph_of(matrix), tuple(layers), float(total), connected)
+
+
+def without_negative(graph: Graph) -> Graph:
+    """The graph of the weights above zero; the same if all are."""
+    if graph.weights is None or not (graph.weights < 0.0).any():
+        return graph
+    return replace(_graph_of(graph.to_scipy().maximum(0.0)), nodes=graph.nodes)
 
 
 def with_unit_masses(graph: LayeredGraph) -> LayeredGraph:
@@ -271,7 +304,7 @@ def with_unit_masses(graph: LayeredGraph) -> LayeredGraph:
     if graph.sides is not None:
         out = np.repeat([1.0, 0.0], graph.sides)
         into = 1.0 - out
-    return replace(graph, layers=(Layer("nodes", out, into, 1.0),), total=1.0, connected=True)
+    return replace(graph, layers=(Layer("nodes", out, into, 1.0),), total=1.0)
 
 
 def _layers_of(graphs: Sequence[LayeredGraph], factors: Sequence[float], names: Sequence[str] | None):

@@ -156,7 +156,7 @@ def time_slices(
     if len(kept) < whole.n_nodes:
         combined = whole.combined.subgraph(kept)
         n_links = (whole.combined.degrees.sum() - combined.degrees.sum()) / coupling if coupling else 0.0
-        whole = replace(whole.take(kept, combined), total=whole.total - n_links * coupling)
+        whole = replace(whole.take(kept, combined, with_arcs=True), total=whole.total - n_links * coupling)
     return whole.with_names(copies, remarks)
 
 
@@ -281,8 +281,9 @@ def _entries_of(G: Any, kind: Kind, weight: str | None, symmetrize: str | None) 
     matrix.eliminate_zeros()
     if kind == "signed":
         matrix = _undirected_signs(matrix, symmetrize or ("max" if entries.lists_once else None))
+    sizes = abs(matrix) if kind == "signed" else matrix
     for axis in (0, 1):
-        check_degrees(abs(matrix).sum(axis=axis))
+        check_degrees(sizes.sum(axis=axis))
     return entries._replace(matrix=matrix)
 
 
@@ -389,7 +390,8 @@ def _between_sides(entries: Entries, sides: Sequence[Any] | None) -> Entries:
     if unknown is not None:
         raise GraphValidationError(f"node {unknown!r} has no side, expected 0 or 1 as its attribute 'bipartite'")
     of_one = np.array([bool(side) for side in sides])
-    row, column = entries.matrix.tocoo().coords
+    listed = entries.matrix.tocoo()
+    (row, column), weights = listed.coords, listed.data
     within = np.flatnonzero(of_one[row] == of_one[column])
     if len(within):
         u, v = nodes[row[within[0]]], nodes[column[within[0]]]
@@ -397,9 +399,18 @@ def _between_sides(entries: Entries, sides: Sequence[Any] | None) -> Entries:
             f"edge ({u!r}, {v!r}) lies inside the side {int(of_one[row[within[0]]])}, expected edges between the sides "
             'alone; correct the attribute, or leave kind="bipartite" out'
         )
-    first, second = np.flatnonzero(~of_one), np.flatnonzero(of_one)
-    matrix = entries.matrix[first][:, second]
-    backward = entries.matrix[second][:, first].T
-    is_twice = abs(matrix - backward).nnz == 0  # an undirected graph has both entries of an edge
-    ordered = [nodes[node] for node in np.concatenate([first, second]).tolist()]
+    order = np.argsort(of_one, kind="stable")
+    n_first, place = int(np.count_nonzero(~of_one)), np.argsort(order)
+    from_one = of_one[row]
+    ends = place[np.where(from_one, column, row)], place[np.where(from_one, row, column)] - n_first
+    shape, parts = (n_first, len(order) - n_first), []
+    for taken in (~from_one, from_one):
+        coords = (ends[0][taken], ends[1][taken])
+        parts.append(sparse.coo_array((weights[taken], coords), shape=shape).tocsr())
+    matrix, backward = parts
+    # an undirected graph has both entries of an edge
+    is_twice = matrix.nnz == backward.nnz and all(
+        (getattr(matrix, name) == getattr(backward, name)).all() for name in ("indptr", "indices", "data")
+    )
+    ordered = [nodes[node] for node in order.tolist()]
     return entries._replace(matrix=matrix if is_twice else (matrix + backward).tocsr(), nodes=ordered)

@@ -180,16 +180,28 @@ def as_objective_choice(objective: str, resolution: float | str | None) -> Objec
     return ObjectiveChoice(objective, as_resolution(resolution))
 
 
-def weigh(graph: Graph, name: str) -> WeighedGraph:
-    """The terms of the nodes of a graph under the objective of that name."""
+def weigh(graph: Graph | LayeredGraph, name: str) -> WeighedGraph:
+    """The terms of the nodes of a graph under the objective of that name; a graph with layers is as it judges them."""
+    if isinstance(graph, LayeredGraph):
+        return weigh_layers(graph)
     made_of = OBJECTIVE_SPECS[name]
     loops = graph.loops - graph.degrees if made_of.less_degree else graph.loops
     mass = graph.degrees if made_of.by_degree else np.ones(graph.n_nodes)
     return WeighedGraph(graph, node_terms(loops, mass, graph.degrees))
 
 
-def weigh_layers(layered: LayeredGraph, name: str, resolution: float | Sequence[float] = 1.0) -> WeighedGraph:
-    """The terms of the nodes of a graph with layers under an additive objective at a resolution, or one for each layer.
+def judged_by(graph: LayeredGraph, name: str) -> LayeredGraph:
+    """The graph with the layers that an objective has; ParameterError for one that knows undirected graphs alone."""
+    if name not in OF_LAYERS:
+        raise ParameterError(
+            f"objective={name!r} is for undirected graphs alone, and G is {graph.kind}; expected "
+            f"{' or '.join(map(repr, OF_LAYERS))}"
+        )
+    return graph if OBJECTIVES[name].by_degree else with_unit_masses(graph)
+
+
+def weigh_layers(layered: LayeredGraph, resolution: float | Sequence[float] = 1.0) -> WeighedGraph:
+    """The terms of the nodes of a graph with layers at a resolution, or one for each layer.
 
     With o and i the outward and inward masses of a cluster, o i is the square of (o + i) / 2 less that of (o - i) / 2.
     So a layer is one mass of each node where sources are targets, else two, of opposite penalties; all are squared
@@ -197,16 +209,10 @@ def weigh_layers(layered: LayeredGraph, name: str, resolution: float | Sequence[
 
     >>> from scipy import sparse
     >>> from graphclust.graph.layers import directed
-    >>> on = weigh_layers(directed(sparse.csr_array(np.array([[0.0, 2], [0, 0]]))), "modularity")
+    >>> on = weigh_layers(directed(sparse.csr_array(np.array([[0.0, 2], [0, 0]]))))
     >>> on.terms.mass.tolist(), on.layers[0].tolist()
     ([[1.0, 1.0], [1.0, -1.0]], [0.5, -0.5])
     """
-    if name not in OF_LAYERS:
-        raise ParameterError(
-            f"objective={name!r} is for undirected graphs alone, and G is {layered.kind}; expected "
-            f"{' or '.join(map(repr, OF_LAYERS))}"
-        )
-    layered = layered if OBJECTIVES[name].by_degree else with_unit_masses(layered)
     masses: list[np.ndarray] = []
     penalties: list[float] = []
     for layer, penalty in zip(layered.layers, layered.penalties(resolution).tolist(), strict=True):

@@ -27,14 +27,14 @@ from graphclust.engine.sequential_contraction import is_estimate
 from graphclust.engine.unlinked_clusters import partition_any
 from graphclust.engine.well_connected import Connectivity, as_bar, connectivity_in_words, leave_well_connected
 from graphclust.errors import ParameterError
-from graphclust.graph.layers import LayeredGraph, with_unit_masses
+from graphclust.graph.layers import LayeredGraph
 from graphclust.graph.node_order import in_order, listing_order, node_order
 from graphclust.io.kinds import GraphsLike, as_layered
 from graphclust.literals import Components, Effort, Kind, PlainObjective, Small
-from graphclust.objective.objective import ADDITIVE_OBJECTIVES, OBJECTIVES, as_resolution, weigh, weigh_layers
+from graphclust.objective.objective import ADDITIVE_OBJECTIVES, as_resolution, judged_by, weigh, weigh_layers
 from graphclust.partition.components import nodes_to_partition
 from graphclust.partition.memory_estimate import check_memory
-from graphclust.partition.options import graph_settings, plain_number
+from graphclust.partition.options import graph_settings, plain_number, settings_of_layers
 from graphclust.progress import Progress, ProgressLike, as_progress
 from graphclust.results.clustering import Clustering
 from graphclust.results.from_labels import clustering_of, numbering_by_size
@@ -161,10 +161,8 @@ def communities(
     if layered is None:
         on = weigh(part, objective)
     else:
-        if objective == "erdos_renyi":
-            raise ParameterError(f"objective='erdos_renyi' is for undirected graphs, and G is {layered.kind}")
-        with_masses = layered if OBJECTIVES[objective].by_degree else with_unit_masses(layered)
-        on, may_part = weigh_layers(with_masses.take(order[taken], part), "modularity", at), not layered.connected
+        judged = judged_by(layered, objective).take(order[taken], part)
+        on, may_part = weigh_layers(judged, at), not judged.connected
         if may_part and connectivity is not None:
             raise ParameterError(f"connectivity={connectivity!r} is not for a {layered.kind} graph, expected None")
     is_bounded = min_size is not None or max_size is not None
@@ -173,24 +171,16 @@ def communities(
     bounds = as_bounds(size, min_size, max_size) if is_bounded else None
     if connectivity is not None:
         as_bar(connectivity, 2)
-    parameters: dict[str, Any] = {"resolution": at, "objective": objective}
-    if layered is not None:
-        parameters["kind"] = layered.kind
-    parameters |= {"effort": effort, "components": components}
+    parameters: dict[str, Any] = {"resolution": at, "objective": objective, "effort": effort, "components": components}
     if connectivity is not None:
         parameters["connectivity"] = plain_number(connectivity_in_words(connectivity))
     asked = {"min_size": min_size, "max_size": max_size, "node_weight": weights_in_words(node_weight, graph)}
     parameters |= {name: plain_number(value) for name, value in asked.items() if value is not None and is_bounded}
     parameters |= {"small": small} if small == "apart" else {}
-    if start is not None and layered is not None:
-        raise ParameterError(f"start is for undirected graphs, and the graph is {layered.kind}; leave it out")
     ids = None if start is None else ids_of_start(graph, start)
     deal_with_small = leave_apart if small == "apart" else meet_minimum
     parameters |= graph_settings(weight, symmetrize, time_budget)
-    if layer_weights is not None or not normalize:
-        named = isinstance(layer_weights, Mapping)
-        values = layer_weights.items() if named else enumerate(layer_weights or [])  # type: ignore[union-attr]
-        parameters |= {"layer_weights": {str(name): float(w) for name, w in values} or None, "normalize": normalize}
+    parameters |= settings_of_layers(one, layer_weights, normalize)
 
     def clustering_with(
         labels: np.ndarray, said: list[str], sums: ClusterSums | None = None, before: np.ndarray | None = None
@@ -227,12 +217,14 @@ def communities(
     with progress.interruptible(best_so_far), progress.stage("partition"):
         chosen = EFFORTS[effort] if time_budget is None else TO_THE_END
         run = run_on(on, rng, progress, None if bounds is None else bounds.size)
-        task = task_at(on, at, objective)
+        task = task_at(on, at if layered is None else 1.0, objective)
         if bounds is not None:
             task = task._replace(least=bounds.least, most=bounds.most)
         free = task._replace(least=0.0)
-        find = partition_any if may_part else partition
-        begun = find(run.finest, free, chosen, run) if ids is None else partition_from(ids[order[taken]], free, run)
+        if ids is None:
+            begun = (partition_any if may_part else partition)(run.finest, free, chosen, run)
+        else:
+            begun = partition_from(ids[order[taken]], free, run, may_part)
         before = found = unite_ties(run.finest, begun, free, run)
         if bounds is not None and bounds.least > 0.0 and connectivity is None:
             found = deal_with_small(run.finest, found, task, run)

@@ -16,8 +16,7 @@ from graphclust.graph.layers import LayeredGraph
 from graphclust.graph.node_order import in_order, in_rows, listing_order, node_order
 from graphclust.io.kinds import GraphsLike, as_layered
 from graphclust.literals import Components, Effort, Kind, Method, Objective
-from graphclust.objective.objective import ObjectiveChoice, weigh
-from graphclust.partition.clusters_of_layers import clusters_of_layers
+from graphclust.objective.objective import ObjectiveChoice, judged_by, weigh
 from graphclust.partition.components import nodes_to_partition
 from graphclust.partition.memory_estimate import check_memory
 from graphclust.partition.methods import run_method
@@ -63,8 +62,8 @@ def coreset_sc(
     G : networkx.Graph, SciPy sparse matrix or array, ndarray, path of a graph file, or Graph, or several of them; see
         `as_graph` for `weight`, `symmetrize` and what is assumed or repaired.
     kind : "undirected", "directed", "bipartite" or "signed", and what None is, see `communities`. What is not
-        undirected has the method "multilevel", the objectives "modularity" and "constant_potts", and no bounds;
-        clusters of signed graphs are united by gain until k are left, at resolution 1 where none is given.
+        undirected has the method "multilevel" and the objectives "modularity" and "constant_potts"; clusters of signed
+        graphs are united by gain until k are left, at resolution 1 where none is given.
     k : number of clusters, 1 <= k <= number of nodes. None takes what `cluster_path(...).suggest()` says, for the time
         of some 10 to 20 clusterings; a remark says why and, if the graph shows no number clearly, which others it may
         be.
@@ -136,14 +135,15 @@ def coreset_sc(
     asked = graph_settings(weight, symmetrize, time_budget) | ({} if kind is None else {"kind": kind})
     with progress.stage("gate"):
         one = as_layered(G, kind, weight=weight, symmetrize=symmetrize)
-    if isinstance(one, LayeredGraph):
-        return clusters_of_layers(one, k, options, asked, (rng, seed), progress)
-    graph = large_enough(one, k or 1)
+    layered = one if isinstance(one, LayeredGraph) else None
+    if layered is not None:
+        options = _options_of_layers(layered, k, options)
+    graph = large_enough(one.combined if isinstance(one, LayeredGraph) else one, k or 1)
     size = as_sizes(G, graph, node_weight) if options.is_bounded else None
     if size is not None and (counted := weights_in_words(node_weight, graph)) is not None:
         asked["node_weight"] = counted
     if k is not None:
-        return _cluster(graph, k, options, size, graph.remarks, asked, memory_limit, (rng, seed), progress)
+        return _cluster(graph, k, options, size, graph.remarks, asked, memory_limit, (rng, seed), progress, layered)
     k, *remarks = choose_k(graph, options.choice.name, options.components, progress)
     if size is not None and k != (k := k_within(size, k, min_size, max_size)):
         remarks.append(f"the bounds do not allow that many clusters, the nearest number that they do is {k}")
@@ -155,10 +155,10 @@ def coreset_sc(
 
 def _cluster(
     graph: Graph, k: int, options: Options, size: np.ndarray | None, remarks: tuple[str, ...], asked: dict[str, Any],
-    memory_limit: int | None, draws: tuple[np.random.Generator, int | str], progress: Progress, *,
-    is_suggested: bool = False,
+    memory_limit: int | None, draws: tuple[np.random.Generator, int | str], progress: Progress,
+    layered: LayeredGraph | None = None, *, is_suggested: bool = False,
 ) -> Clustering:  # fmt: skip
-    """Exactly k clusters of a checked graph.
+    """Exactly k clusters of a checked graph; layered : the same with its layers, if it has any.
 
     size : of each node, where clusters have bounds. asked : for the record, beside the options. is_suggested : whether
     a remark says why k was taken, which is enough of the resolution.
@@ -175,7 +175,7 @@ def _cluster(
     ordered = in_order(graph, order)
     progress.watch(ordered)
     searched = ~ordered.isolated
-    if options.method != "paper":
+    if options.method != "paper" and layered is None:
         with progress.stage("components"):
             found = nodes_to_partition(ordered, k, options.components, progress)
         searched, remarks = found.nodes, found.remarks_after(remarks)
@@ -189,7 +189,8 @@ def _cluster(
 
     with progress.interruptible(best_so_far):
         sizes = None if size is None else size[order]
-        outcome, schedule, options = run_method(ordered, searched, k, options, sizes, is_settled, rng, progress)
+        judged = None if layered is None else judged_by(layered, options.choice.name).take(order, ordered)
+        outcome, schedule, options = run_method(ordered, searched, k, options, sizes, is_settled, rng, progress, judged)
     remarks = (*remarks, *outcome.remarks)
     if is_suggested and schedule is not None:
         remarks = tuple(remark for remark in remarks if remark not in remarks_on(schedule))
@@ -208,9 +209,28 @@ def _cluster(
         decided=outcome.decided,
         parameters=options.record | asked,
         seed=seed,
-        sums=outcome.sums,
+        sums=outcome.sums if layered is None else None,
+        layered=layered,
         node_sizes=None if size is None or (size == 1.0).all() else size,
     )
+
+
+def _options_of_layers(layered: LayeredGraph, k: int | None, options: Options) -> Options:
+    """The options for a graph with layers; ParameterError for those that undirected graphs alone have."""
+    kind = f"undirected graphs alone, and G is {layered.kind}"
+    instead = "leave it out" + (', or pass symmetrize="sum"' if layered.kind == "directed" else "")
+    if k is None:
+        raise ParameterError(
+            f"k=None takes a number that is suggested for {kind}; expected k as a number, or communities(G), which "
+            "finds one by its resolution"
+        )
+    for name, value, able in (
+        ("method", options.method, ("auto", "multilevel")), ("components", options.components, ("large", "all")),
+    ):  # fmt: skip
+        if value not in able:
+            raise ParameterError(f"{name}={value!r} is for {kind}; {instead}")
+    judged_by(layered, options.choice.name)
+    return replace(options, method="multilevel", components="all")
 
 
 def _stated_resolution(graph: Graph, choice: ObjectiveChoice) -> float | None:

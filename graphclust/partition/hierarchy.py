@@ -1,5 +1,6 @@
 """hierarchy: a graph in, nested levels of clusters out, down to a bound on their size."""
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -11,27 +12,30 @@ from graphclust.engine.join_small_clusters import Sizes
 from graphclust.engine.nested_levels import LevelOptions, make_levels, refuse_heavy_nodes, remark_on_coverage
 from graphclust.engine.well_connected import Connectivity, as_bar, connectivity_in_words
 from graphclust.errors import ParameterError
-from graphclust.graph.container import GraphLike
-from graphclust.literals import Effort, PlainObjective
-from graphclust.objective.objective import ADDITIVE_OBJECTIVES, as_resolution
+from graphclust.graph.layers import LayeredGraph
+from graphclust.io.kinds import GraphsLike, as_layered
+from graphclust.literals import Effort, Kind, PlainObjective
+from graphclust.objective.objective import ADDITIVE_OBJECTIVES, as_resolution, judged_by
 from graphclust.partition.communities import ALONE
 from graphclust.partition.memory_estimate import check_memory
-from graphclust.partition.options import graph_settings, plain_number
+from graphclust.partition.options import graph_settings, plain_number, settings_of_layers
 from graphclust.progress import ProgressLike, as_progress
-from graphclust.results.from_labels import graph_to_cluster
 from graphclust.results.hierarchy import Hierarchy, hierarchy_of
 from graphclust.updates.start import ids_of_start, levels_from, name_hierarchy
 
 
 def hierarchy(
-    G: GraphLike,
+    G: GraphsLike,
     *,
+    kind: Kind | None = None,
     max_size: float | None = None,
     min_size: float | None = None,
     resolution: float | None = None,
     levels: int | None = None,
     objective: PlainObjective = "modularity",
     node_weight: Any = None,
+    layer_weights: Sequence[float] | Mapping[Any, float] | None = None,
+    normalize: bool = True,
     connectivity: Connectivity | None = None,
     start: Any = None,
     effort: Effort = "low",
@@ -43,7 +47,8 @@ def hierarchy(
 ) -> Hierarchy:
     """Cluster a graph into nested levels, coarsest first.
 
-    G, weight, symmetrize : as `communities` takes them.
+    G, kind, layer_weights, normalize, weight, symmetrize : as `communities` takes them. Inside a cluster a layer's
+        chance is what the layer holds there.
     max_size : the most that a cluster of the finest level holds, >= 1. Each level splits the clusters that hold more
         into those that they show when clustered alone; where nothing shows, the last level splits them evenly along
         their weakest connections. None: there is no bound.
@@ -61,6 +66,7 @@ def hierarchy(
         the top down, clusters are parted until it is. Nodes in no such cluster of `min_size` are alone, on all levels
         below too; a remark tells the coverage.
     start : labels of the coarsest level to begin with, as of `communities`; its clusters keep their numbers or `ids`.
+        Of undirected graphs only.
     effort : of the coarsest level, as of `communities`.
     time_budget : seconds, > 0, after which no finer level is looked for and nothing moves any more; clusters above
         `max_size` are then split evenly, and a remark says so.
@@ -70,8 +76,8 @@ def hierarchy(
 
     Returns a `Hierarchy`. Each level is strictly inside the one before it, and none repeats another. Clusters are
     connected, with one exception: nodes that inside the cluster above hang on one and the same node alone, and for
-    which its part has no room, stand together. An isolated node is a cluster by itself, and so is every node of a
-    graph without edges.
+    which its part has no room, stand together; with weights below zero those of the coarsest level need not be
+    connected. An isolated node is a cluster by itself, and so is every node of a graph without edges.
 
     Raises ParameterError (an argument out of range; a node that alone weighs more than `max_size`, or is without the
     attribute), TypeError (of the wrong type), GraphValidationError (no graph to cluster, weights of nodes that do not
@@ -101,12 +107,20 @@ def hierarchy(
     if connectivity is not None:
         as_bar(connectivity, 2)
     (rng, seed), progress = as_seeded(rng), as_progress(progress, time_budget)
-    graph = graph_to_cluster(G, 1, weight, symmetrize, progress, needs_edges=False)
+    with progress.stage("gate"):
+        one = as_layered(
+            G, kind, weight=weight, symmetrize=symmetrize, layer_weights=layer_weights, normalize=normalize
+        )  # fmt: skip
+    graph, layered = (one.combined, judged_by(one, objective)) if isinstance(one, LayeredGraph) else (one, None)
+    if layered is not None:
+        for name, value in (("start", start), ("connectivity", None if layered.connected else connectivity)):
+            if value is not None:
+                raise ParameterError(f"{name} is not for the levels of a {layered.kind} graph; leave it out")
     check_memory(graph)
     is_bounded = (max_size, min_size) != (None, None)
     sizes = Sizes(as_sizes(G, graph, node_weight if is_bounded or node_weight is not None else 1.0), least, most)
     refuse_heavy_nodes(graph, sizes)
-    wanted = LevelOptions(sizes, resolution, levels, objective, effort, connectivity=connectivity)
+    wanted = LevelOptions(sizes, resolution, levels, objective, effort, connectivity=connectivity, layered=layered)
     ids = None if start is None else ids_of_start(graph, start)
     earlier = None if ids is None else levels_from(graph, ids)
     found, resolutions = make_levels(graph, wanted, rng, progress, earlier)
@@ -117,6 +131,7 @@ def hierarchy(
         remarks.append(remark_on_coverage(found))
         asked["connectivity"] = plain_number(connectivity_in_words(connectivity))
     parameters = {**asked, "objective": objective, "effort": effort} | graph_settings(weight, symmetrize, time_budget)
+    parameters |= settings_of_layers(one, layer_weights, normalize)
     if node_weight is not None:
         parameters["node_weight"] = node_weight if isinstance(node_weight, str) else "an array"
     elif is_bounded and graph.node_weights is not None:
@@ -125,5 +140,6 @@ def hierarchy(
         graph, found, objective=objective, resolutions=resolutions, max_size=asked["max_size"],
         min_size=asked["min_size"], node_sizes=None if (sizes.of_nodes == 1.0).all() else sizes.of_nodes,
         remarks=(*remarks, *progress.remarks), seconds=progress.seconds, parameters=parameters, seed=seed,
+        layered=one if isinstance(one, LayeredGraph) else None,
     )  # fmt: skip
     return made if ids is None else name_hierarchy(made, ids)

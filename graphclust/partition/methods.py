@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from graphclust.compiled.graphs.levels import Partition
+from graphclust.compiled.graphs.levels import Partition, Task
 from graphclust.compiled.graphs.objective import ClusterSums
 from graphclust.compiled.runtime.blocks import coarse_blocks
 from graphclust.coreset import paper
@@ -17,10 +17,12 @@ from graphclust.engine.connectivity import connect
 from graphclust.engine.engine import EFFORTS, TO_THE_END, improve, partition_into
 from graphclust.engine.levels import run_on, with_sums
 from graphclust.engine.likelihood import is_likelier_labeling
-from graphclust.engine.resolution import Schedule, remarks_on
+from graphclust.engine.resolution import Schedule, objective_of, remarks_on, schedule_for_any_number
+from graphclust.engine.unlinked_clusters import partition_any, with_all_pairs
 from graphclust.engine.within_bounds import partition_within, remark_on_parts
 from graphclust.graph.container import Graph
 from graphclust.graph.executor import Engine, InProcess
+from graphclust.graph.layers import LayeredGraph
 from graphclust.literals import Effort
 from graphclust.objective.kernel import NormalizedCutKernel
 from graphclust.objective.objective import ObjectiveChoice, weigh
@@ -43,13 +45,13 @@ class Made(NamedTuple):
 
 def run_method(
     graph: Graph, searched: np.ndarray, k: int, options: Options, size: np.ndarray | None, is_settled: bool,
-    rng: np.random.Generator, progress: Progress,
+    rng: np.random.Generator, progress: Progress, layered: LayeredGraph | None = None,
 ) -> Made:  # fmt: skip
     """Have the method of the options cluster the nodes that are searched; the others have label -1.
 
     searched : bool, shape (n_nodes,), nodes with edges in whole components. size : of each node, float64, (n_nodes,),
     where clusters have bounds. is_settled : whether the caller chose the method; if not, and a coreset is in doubt, the
-    multilevel method is tried as well.
+    multilevel method is tried as well. layered : the graph where it has layers, which are for this method only.
     """
     choice, effort, coreset = options.choice, options.effort, options.coreset
     if options.method == "paper":
@@ -64,14 +66,15 @@ def run_method(
     n_searched = int(np.count_nonzero(searched))
     k = min(k, n_searched)
     with progress.within(lambda labels: labels_of_all_nodes(searched, labels)):
-        if size is not None:
-            n_aside, part = int(np.count_nonzero(~graph.isolated)) - n_searched, part_of(graph, searched)
-            bounds = as_bounds_of_k(size[searched], k, options.min_size, options.max_size, None, n_aside)
-            if bounds.least > 0.0 and options.components != "all":
-                refuse_small_components(part, size[searched], options.min_size)
-            schedule, outcome = within_bounds(part, k, choice, effort, bounds, rng, progress)
-        elif options.method == "multilevel":
-            schedule, outcome = by_engine(part_of(graph, searched), k, choice, effort, rng, progress)
+        if options.method == "multilevel":
+            part, bounds = part_of(graph, searched), None
+            if size is not None:
+                n_aside = int(np.count_nonzero(~graph.isolated)) - n_searched
+                bounds = as_bounds_of_k(size[searched], k, options.min_size, options.max_size, None, n_aside)
+                if bounds.least > 0.0 and options.components != "all":
+                    refuse_small_components(part, size[searched], options.min_size)
+            judged = part if layered is None else layered.take(np.flatnonzero(searched), part)
+            schedule, outcome = by_engine(judged, k, choice, effort, rng, progress, bounds)
         else:
             coreset = replace(coreset, size=coreset.draws or default_size(n_searched, graph.n_entries, k))
             options = replace(options, coreset=coreset)
@@ -129,33 +132,34 @@ def by_blocks(
 
 
 def by_engine(
-    part: Graph, k: int, choice: ObjectiveChoice, effort: Effort, rng: np.random.Generator, progress: Progress
-) -> tuple[Schedule, Outcome]:
-    run = run_on(weigh(part, choice.name), rng, progress)
-    progress.watch(part)
-    with progress.stage("partition"):
-        chosen = EFFORTS[effort] if progress.time_budget is None else TO_THE_END
-        found, schedule = partition_into(run.finest, k, choice, chosen, run)
-    return schedule, _outcome(part, found, remarks_on(schedule))
+    part: Graph | LayeredGraph, k: int, choice: ObjectiveChoice, effort: Effort, rng: np.random.Generator,
+    progress: Progress, bounds: Bounds | None = None,
+) -> tuple[Schedule, Outcome]:  # fmt: skip
+    """The multilevel method, whose clusters keep bounds if there are any."""
+    on = weigh(part, choice.name)
+    run = run_on(on, rng, progress, None if bounds is None else bounds.size)
+    may_part = isinstance(part, LayeredGraph) and not part.connected and choice.name == "modularity"
+    chosen = EFFORTS[effort]
+    if progress.time_budget is not None:
+        chosen = TO_THE_END if bounds is None else EFFORTS["normal"]._replace(descent=np.inf)
+    level = with_all_pairs(run.finest) if may_part else run.finest
 
+    def find() -> tuple[Partition, Schedule]:
+        if not may_part:
+            return partition_into(level, k, choice, chosen, run)
+        objective, resolution = objective_of(choice, k, 1.0, run.totals)  # no resolution matches k
+        schedule = schedule_for_any_number(Task(objective, k))._replace(resolution=resolution)
+        return partition_any(run.finest, schedule.task, chosen, run), schedule
 
-def within_bounds(
-    part: Graph,
-    k: int,
-    choice: ObjectiveChoice,
-    effort: Effort,
-    bounds: Bounds,
-    rng: np.random.Generator,
-    progress: Progress,
-) -> tuple[Schedule, Outcome]:
-    """The multilevel method, whose clusters keep bounds."""
-    run = run_on(weigh(part, choice.name), rng, progress, bounds.size)
-    progress.watch(part)
+    progress.watch(on.graph)
     with progress.stage("partition"):
-        chosen = EFFORTS[effort] if progress.time_budget is None else EFFORTS["normal"]._replace(descent=np.inf)
-        found, schedule = partition_within(run.finest, k, choice, bounds, chosen, run)
-        made = _outcome(part, found, ())
-        return schedule, replace(made, remarks=(*remark_on_parts(found, run), *made.remarks), sums=None)
+        if bounds is None:
+            found, schedule = find()
+            return schedule, _outcome(on.graph, found, remarks_on(schedule))
+        found, schedule = partition_within(level, find, bounds, chosen, run)
+        remarks = () if may_part else remark_on_parts(found, run)
+        made = _outcome(on.graph, found, ())
+        return schedule, replace(made, remarks=(*remarks, *made.remarks), sums=None)
 
 
 def refine_on_nodes(

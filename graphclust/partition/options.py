@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numbers
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, replace
 from functools import wraps
 from math import ceil
@@ -12,6 +12,8 @@ from typing import Any, TypeVar, cast
 from graphclust.checks import as_choice, as_number, check_type
 from graphclust.coreset.options import Coreset
 from graphclust.errors import ParameterError
+from graphclust.graph.container import Graph
+from graphclust.graph.layers import LayeredGraph
 from graphclust.literals import Components, Effort, Method, Objective
 from graphclust.objective.objective import OBJECTIVES, ObjectiveChoice, as_objective_choice
 
@@ -167,6 +169,15 @@ def plain_number(value: Any) -> Any:
     if isinstance(value, bool) or not isinstance(value, numbers.Real):
         return value
     return int(value) if isinstance(value, numbers.Integral) else float(value)
+
+
+def settings_of_layers(G: Graph | LayeredGraph, layer_weights: Any, normalize: bool) -> dict[str, Any]:
+    """The kind of a graph with layers, and what these count, for the record."""
+    asked: dict[str, Any] = {"kind": G.kind} if isinstance(G, LayeredGraph) else {}
+    if layer_weights is not None or not normalize:
+        values = layer_weights.items() if isinstance(layer_weights, Mapping) else enumerate(layer_weights or [])
+        asked |= {"layer_weights": {str(name): float(w) for name, w in values} or None, "normalize": normalize}
+    return asked
 
 
 def graph_settings(weight: str | None, symmetrize: str | None, time_budget: float | None) -> dict[str, Any]:

@@ -27,7 +27,7 @@ from graphclust.progress import ProgressLike
 from graphclust.results import report
 from graphclust.results.cluster_table import ClusterRow, table_of
 from graphclust.results.confidence import Certainty, certainty
-from graphclust.results.kinds import OfKind
+from graphclust.results.kinds import AGAIN, OfKind
 from graphclust.results.label_matching import ChangeLog, ClusterChange
 from graphclust.results.prediction import ClusterModel, model_of
 from graphclust.results.quotient import highest_excess
@@ -392,7 +392,7 @@ class Clustering(OfKind):
         >>> later.changes[1]
         ClusterChange(kind='grown', before=(1,), after=(1,), size_before=5, size_after=6)
         """
-        self.refuse_other_kinds("update is")
+        self.refuse_other_kinds("update is", AGAIN)
         edits = Edits(added, removed, reweighted, added_nodes, removed_nodes, node_weight)
         return cast(Clustering, update(remake_clustering, self, edits, rng, progress))
 
@@ -415,7 +415,7 @@ class Clustering(OfKind):
 
     def model(self) -> ClusterModel:
         """What `predict` needs, without the graph: a small object that can be saved."""
-        self.refuse_other_kinds("predict and models are")
+        self.refuse_other_kinds("predict and models are", AGAIN)
         return model_of(self)
 
     def certainty(self, *, n_repeats: int = 0, rng: Seed = None, progress: ProgressLike = None) -> Certainty:

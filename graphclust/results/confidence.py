@@ -75,6 +75,9 @@ class Certainty:
         return f"Certainty({n} nodes in {k} clusters, {int(self.undecided.sum())} undecided)"
 
 
+OTHER_SEEDS = "adjusted_rand_index tells how far communities(G, rng=...) of other seeds agree"
+
+
 def certainty(
     clustering: graphclust.Clustering, *, n_repeats: int = 0, rng: Seed = None, progress: ProgressLike = None
 ) -> Certainty:
@@ -96,7 +99,7 @@ def certainty(
     ([0.5, 0.5], True, 1)
     """
     check_type(clustering, "Clustering", "clustering", "coreset_sc(G, k) returns one")
-    clustering.refuse_other_kinds("certainty is")
+    clustering.refuse_other_kinds("certainty is", OTHER_SEEDS)
     n_repeats = as_whole_number(n_repeats, "n_repeats", at_least=0)
     rng, progress = as_generator(rng), as_progress(progress)
     graph, labels, k = clustering.graph, clustering.labels, clustering.n_clusters

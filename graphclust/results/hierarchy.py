@@ -15,8 +15,10 @@ from graphclust.cached import cached_property
 from graphclust.checks import K_OF_GRAPH, Seed, as_whole_number, import_extra
 from graphclust.engine.likelihood import nats_saved
 from graphclust.graph.container import Graph
+from graphclust.graph.layers import LayeredGraph, without_negative
 from graphclust.graph.node_order import listing_order, node_names
 from graphclust.html_table import html_text
+from graphclust.objective.cuts import cut_and_volume, modularity_of_sums
 from graphclust.progress import Progress, ProgressLike
 from graphclust.results import hierarchy_text, report
 from graphclust.results.clustering import Clustering
@@ -62,7 +64,7 @@ class Hierarchy:
         the coarsest.
     ids : for each level the ids of its clusters, int64, shape (clusters,). A cluster that a level leaves whole keeps
         its id; others have the next ones.
-    graph : the graph that was clustered.
+    graph : the graph that was clustered; `layered` has its null models if it is not undirected.
     objective : of all levels. resolutions : of the coarsest level, and of each level below that has one.
     max_size, min_size : the bounds that were asked for, or None.
     node_sizes : what each node counts for, float64, shape (n_nodes,); None: 1.
@@ -88,6 +90,7 @@ class Hierarchy:
     version: str = __version__
     n_ids: int | None = None
     change_log: ChangeLog = field(default_factory=ChangeLog)
+    layered: LayeredGraph | None = None
 
     @property
     def nodes(self) -> Sequence[Hashable]:
@@ -123,7 +126,16 @@ class Hierarchy:
 
         A level that a bound on sizes splits further than the edges tell has less than the one above it.
         """
+        self.coarsest.refuse_other_kinds("the evidence for clusters is")
         return tuple(nats_saved(self.graph, labels) for labels in self.levels)
+
+    @cached_property
+    def modularities(self) -> tuple[float, ...]:
+        """The modularity of each level at resolution 1, that of the kind of graph; see `Clustering.modularity`."""
+        if self.layered is not None:
+            return tuple(self.layered.modularity(labels) for labels in self.levels)
+        sums = [cut_and_volume(self.graph, labels, len(ids)) for labels, ids in zip(self.levels, self.ids, strict=True)]
+        return tuple(modularity_of_sums(cut, volume, self.graph.total_volume) for cut, volume in sums)
 
     def sizes_on(self, level: int) -> npt.NDArray[np.int64]:
         """Nodes of each cluster of a level, int64, shape (clusters,)."""
@@ -161,6 +173,7 @@ class Hierarchy:
         """
         from graphclust.updates.hierarchy_update import remake_hierarchy
 
+        self.coarsest.refuse_other_kinds("update is", "hierarchy(G) makes levels of the changed graph")
         edits = Edits(added, removed, reweighted, added_nodes, removed_nodes, node_weight)
         return cast(Hierarchy, update(remake_hierarchy, self, edits, rng, progress))
 
@@ -252,7 +265,7 @@ class Hierarchy:
         return clustering_of(
             self.graph, k, labels, said, Progress(), order=self._listing, objective=self.objective,
             resolution=self.resolutions[min(depth, len(self.resolutions) - 1)],
-            parameters=parameters, seed=self.seed,
+            parameters=parameters, seed=self.seed, layered=self.layered,
         )  # fmt: skip
 
     def listed_nodes(self) -> list[Hashable]:
@@ -299,11 +312,11 @@ class Hierarchy:
     def coarsest(self) -> Clustering:
         """The clustering of the coarsest level."""
         first = self.levels[0], len(self.ids[0])
-        return Clustering(*first, self.graph, self.objective, self.resolutions[0], seed=self.seed)
+        return Clustering(*first, self.graph, self.objective, self.resolutions[0], seed=self.seed, layered=self.layered)
 
     @cached_property
     def _linkage(self) -> npt.NDArray[np.float64]:
-        return linkage_of(self.graph, self.levels)
+        return linkage_of(without_negative(self.graph), self.levels)
 
     def _new_on(self, depth: int) -> npt.NDArray[np.int64]:
         """The clusters that come about on a level, by id."""

@@ -37,6 +37,11 @@ def read_hierarchy(path: str | os.PathLike, memory_limit: int | None) -> Hierarc
                 "hold; expected a hierarchy of a graph with such names, or keep it by pickle"
             )
         options = told["options"]
+        if "kind" in options:
+            raise GraphValidationError(
+                f"{name}: the levels of a {options['kind']} graph, which cannot be updated, expected those of an "
+                "undirected one; its clusters can be read as JSON"
+            )
         if not _are_options(options):
             raise ValueError(MISFIT)
         nodes = _nodes(told["clusters"], told["named"])

@@ -20,7 +20,7 @@ from graphclust.engine.likelihood import EVIDENCE, evidence_in_words
 from graphclust.errors import GraphValidationError, ParameterError, amount
 from graphclust.graph.node_order import listing_order
 from graphclust.io.atomic_write import whole_file
-from graphclust.objective.cuts import cut_and_volume, modularity_of_sums
+from graphclust.objective.cuts import cut_and_volume
 
 if TYPE_CHECKING:
     from graphclust.results.hierarchy import Hierarchy
@@ -45,10 +45,12 @@ def as_json(found: Hierarchy) -> str:
         }
         for one in found.clusters
     ]
-    leaves = cut_and_volume(found.graph, found.levels[-1], len(found.ids[-1]))
-    sums = {one: (cut, volume) for one, cut, volume in zip(found.ids[-1].tolist(), *leaves, strict=True)}
-    for one in clusters:  # what `load_model` reads
-        if one["is_leaf"]:
+    sums: dict[int, tuple[float, float]] = {}
+    if found.layered is None:  # what `load_model` reads
+        leaves = cut_and_volume(found.graph, found.levels[-1], len(found.ids[-1]))
+        sums = {one: (cut, volume) for one, cut, volume in zip(found.ids[-1].tolist(), *leaves, strict=True)}
+    for one in clusters:
+        if one["id"] in sums:
             one["cut"], one["volume"] = map(float, sums[one["id"]])
         if one["level"] == 0 and found.node_sizes is not None:
             one["node_sizes"] = found.node_sizes[listing_order(found.graph)][members[one["id"]]].tolist()
@@ -133,19 +135,19 @@ def as_page(found: Hierarchy) -> str:
     lines = [
         f"{amount(graph.n_nodes, 'node')}, {amount(len(found.levels), 'level')}, {amount(n_clusters, 'cluster')} in all"
     ]
-    lines.append("   level   clusters    largest   smallest   modularity     evidence")
-    for depth, labels in enumerate(found.levels):
+    has_evidence = found.layered is None
+    lines.append("   level   clusters    largest   smallest   modularity" + "     evidence" * has_evidence)
+    for depth, modularity in enumerate(found.modularities):
         sizes = found.sizes_on(depth)
-        cut, volume = cut_and_volume(graph, labels, len(sizes))
-        modularity = modularity_of_sums(cut, volume, graph.total_volume)
-        lines.append(
-            f"{depth:8d} {len(sizes):10,d} {sizes.max():10,d} {sizes.min():10,d} {modularity:12.4f}"
-            f" {evidence_in_words(found.nats_saved[depth]):>12}"
-        )
-    remarks = list(found.remarks)
+        evidence = f" {evidence_in_words(found.nats_saved[depth]):>12}" if has_evidence else ""
+        lines.append(f"{depth:8d} {len(sizes):10,d} {sizes.max():10,d} {sizes.min():10,d} {modularity:12.4f}{evidence}")
+    if not has_evidence:
+        lines.append(f"  modularity is {found.coarsest.modularity_name}")
+        return "\n".join([*lines, *map("  {}".format, found.remarks)])
+    remarks = [EVIDENCE, *found.remarks]
     if max(found.nats_saved) <= 0.0 and len(np.unique(graph.components[~graph.isolated])) == 1:
         remarks.append("no level describes the edges in fewer bits than one cluster: the edges alone show no more")
-    return "\n".join([*lines, *(f"  {remark}" for remark in [EVIDENCE, *remarks])])
+    return "\n".join([*lines, *map("  {}".format, remarks)])
 
 
 def _plain(name: Hashable) -> Any:

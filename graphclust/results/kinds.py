@@ -22,6 +22,10 @@ NAMES = {
 }  # fmt: skip
 
 
+INSTEAD = 'expected a clustering of as_graph(G, symmetrize="sum") or the like'
+AGAIN = "communities(G, start=clustering) clusters a graph with other nodes and edges from these clusters"
+
+
 class OfKind:
     """Fields of a `Clustering` for each kind of graph.
 
@@ -62,13 +66,10 @@ class OfKind:
         cut, volume = self._cut_and_volume
         return modularity_of_sums(cut, volume, self.graph.total_volume)
 
-    def refuse_other_kinds(self, what: str) -> None:
+    def refuse_other_kinds(self, what: str, remedy: str = INSTEAD) -> None:
         """ParameterError for what is defined, or served, for undirected graphs alone."""
         if self.layered is not None:
-            raise ParameterError(
-                f"{what} for undirected graphs only, and the graph is {self.kind}; expected a clustering of "
-                'as_graph(G, symmetrize="sum") or the like'
-            )
+            raise ParameterError(f"{what} for undirected graphs only, and the graph is {self.kind}; {remedy}")
 
     @property
     def row_labels(self) -> npt.NDArray[np.int64]:

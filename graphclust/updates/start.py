@@ -40,10 +40,11 @@ def ids_of_start(graph: Graph, start: Any) -> Labels:
     return as_ids(labels if labels.dtype.kind in "iu" else number_labels(labels, len(labels), "start"), "start")
 
 
-def partition_from(ids: Labels, task: Task, run: Run) -> Partition:
+def partition_from(ids: Labels, task: Task, run: Run, may_part: bool = False) -> Partition:
     """The partition of the finest level that is made from clusters with these ids, by moves and a V-cycle inside them.
 
-    Nodes without an id begin alone, and so do those of clusters above `task.most`.
+    Nodes without an id begin alone, and so do those of clusters above `task.most`. may_part : whether clusters need not
+    be connected.
     """
     labels, level = number_ids(ids)[1].astype(np.int64), run.finest
     if level.terms.size is not None:
@@ -55,7 +56,7 @@ def partition_from(ids: Labels, task: Task, run: Run) -> Partition:
     if n_entries(level) <= SPARE_ENTRIES:  # on larger levels the V-cycle's own moves are enough
         found = refine(level, found, task, run)
     found = v_cycle(level, found, task, task.objective.penalty, run)
-    return connect(level, found, task, run)
+    return found if may_part else connect(level, found, task, run)
 
 
 def levels_from(graph: Graph, ids: Labels) -> EarlierLevels:

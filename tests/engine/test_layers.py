@@ -15,6 +15,7 @@ from graphclust.engine import levels, local_moving
 from graphclust.engine.contraction import contract
 from graphclust.engine.engine import EFFORTS, partition, partition_into
 from graphclust.engine.levels import run_on, value, with_sums
+from graphclust.engine.nested_levels import without_cut_edges
 from graphclust.engine.unlinked_clusters import partition_any
 from graphclust.graph import layers as build
 from graphclust.objective.objective import as_objective_choice, weigh_layers
@@ -41,7 +42,7 @@ def values(layered, labels, resolution=1.0):
 
 def start(layered, resolution=1.0, seed=0, k=0):
     """A run over a graph, and its task."""
-    on = weigh_layers(layered, "modularity", resolution)
+    on = weigh_layers(layered, resolution)
     return run_on(on, seed), Task(Objective(ADDITIVE, 1.0, on.totals.volume / layered.n_nodes, on.layers), k)
 
 
@@ -144,6 +145,29 @@ def test_contraction_keeps_the_value_where_weights_cancel(kind):
         coarse = with_sums(step.coarse, pair, int(pair.max()) + 1, run)
         expected = layered.modularity(pair[regions]) * layered.total
         assert value(coarse, task) == pytest.approx(expected, abs=1e-9)
+
+
+@for_each("kind", KINDS)
+def test_a_cluster_alone_is_judged_as_if_it_were_the_graph(kind):
+    rng = np.random.default_rng(2)
+    for _ in range(10):
+        layered = small_graph(kind, rng)
+        nodes = np.sort(rng.permutation(layered.n_nodes)[: rng.integers(2, layered.n_nodes + 1)])
+        labels = np.unique(rng.integers(0, 2, len(nodes)), return_inverse=True)[1].astype(np.int32)
+        inner = rng.integers(0, 2, len(nodes))
+        part = without_cut_edges(layered.combined.subgraph(nodes), labels)
+        alone = layered.alone(nodes, labels, part)
+        expected = 0.0
+        for c in range(labels.max() + 1):
+            members, within = nodes[labels == c], inner[labels == c]
+            gain = layered.combined.to_scipy().toarray()[np.ix_(members, members)]
+            for layer in layered.layers:
+                arcs = layer.arcs.toarray()[np.ix_(members, members)]
+                chance = np.outer(arcs.sum(axis=1), arcs.sum(axis=0)) / (arcs.sum() or 1.0)
+                gain = gain - layer.penalty * layer.arcs.sum() * chance
+            expected += gain[within[:, None] == within].sum()
+        both = np.unique(labels * 2 + inner, return_inverse=True)[1]
+        assert alone.scores(both).sum() == pytest.approx(expected, abs=1e-9)
 
 
 def planted(kind, n=400, seed=0):

@@ -16,7 +16,9 @@ import numpy as np
 from graphclust.compiled.graphs.bounds import limits_of, may_lose
 from graphclust.compiled.graphs.heap import pop, push
 from graphclust.compiled.graphs.levels import Partition, write
-from graphclust.compiled.graphs.local_moving import Node, Scratch, best_cluster_met, meet_clusters
+from graphclust.compiled.graphs.local_moving import Node, Scratch, best_cluster_met
+from graphclust.compiled.graphs.local_moving import _meet_clusters as meet_clusters_of
+from graphclust.compiled.graphs.masses import add_mass
 from graphclust.compiled.graphs.objective import LEAST_GAIN, ClusterSums, gain_of_link, loss_of_leaving
 from graphclust.compiled.runtime.loops import INLINED, UNCOUNTED, loop
 from graphclust.compiled.runtime.shuffling import shuffle
@@ -77,7 +79,7 @@ def _step_of(u, level, objective, labels, sums, scratch, limits):
     """The move of u that gains most, or loses least, to a neighboring cluster with room."""
     rows, terms = level
     own, loop, mass = labels[u], terms.loops[u], terms.mass[u]
-    n_met = meet_clusters(u, rows, labels, scratch)
+    n_met, _ = meet_clusters_of(u, rows, labels, scratch, None, objective.layers)
     stays = scratch.link[own]
     scratch.link[own] = 0.0
     if n_met == 1 or sums.size[own] == 1 or not may_lose(limits, own, limits.size[u]):
@@ -102,11 +104,11 @@ def change_cluster(u, step, terms, labels, sums, limits):
     """Node u moves."""
     own, to, loop, mass, size = labels[u], step.to, terms.loops[u], terms.mass[u], limits.size[u]
     sums.inside[own] -= 2.0 * step.stays + loop
-    sums.mass[own] -= mass
+    add_mass(sums.mass, own, mass, -1.0)
     sums.size[own] -= 1
     limits.load[own] -= size
     sums.inside[to] += 2.0 * step.shared + loop
-    sums.mass[to] += mass
+    add_mass(sums.mass, to, mass, 1.0)
     sums.size[to] += 1
     limits.load[to] += size
     labels[u] = to
@@ -179,10 +181,10 @@ def _search_from(seeds, level, task, search_limits, state, search):
                 n_changed += 1
                 w = rows.weights[e] if weighted else 1.0
                 if labels[v] == to:
-                    gain[v] -= gain_of_link(objective, w, sums.mass[to])
+                    gain[v] -= gain_of_link(objective, w, sums.mass, to)
                 else:  # mostly at least: on top of the heap it is looked at again
-                    gain[v] += gain_of_link(objective, w, sums.mass[to])
-                    gain[v] += gain_of_link(objective, w, sums.mass[own]) if labels[v] == own else 0.0
+                    gain[v] += gain_of_link(objective, w, sums.mass, to)
+                    gain[v] += gain_of_link(objective, w, sums.mass, own) if labels[v] == own else 0.0
             else:
                 changed[n_changed], before[n_changed] = v, np.nan
                 n_changed += 1

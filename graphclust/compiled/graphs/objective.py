@@ -133,9 +133,9 @@ def gain_of_joining(objective, link, loop, mass, inside, mass_of, layers):
 
 
 @loop(**UNGUARDED)
-def gain_of_link(objective, link, mass_of):
-    """What a link between a node and a cluster of so much mass is worth to it inside, all else being the same."""
-    return 2.0 * link / mass_of if objective.kind == RATIO else 2.0 * link
+def gain_of_link(objective, link, masses, c):
+    """What a link between a node and cluster c is worth to it inside, all else being the same; masses : of clusters."""
+    return 2.0 * link / size_of_mass(masses, c) if objective.kind == RATIO else 2.0 * link
 
 
 @loop(**INLINED)

@@ -9,6 +9,7 @@ from graphclust.faces.cli.commands.options import (
     Parser,
     add_force,
     add_graph_file,
+    add_kind,
     add_node_weight,
     add_parameters,
     add_seed,
@@ -65,6 +66,7 @@ def add_to(command: Parser) -> None:
         time_budget="use so long to find a better partition",
     )
     add_node_weight(command)
+    add_kind(command)
     add_seed(command)
     add_force(command)
 

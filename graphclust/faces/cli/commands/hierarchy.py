@@ -2,19 +2,20 @@
 
 import argparse
 import os
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from graphclust.faces.cli.commands.options import (
     CONNECTIVITY,
     Parser,
     add_force,
     add_graph_file,
+    add_kind,
     add_parameters,
     add_seed,
     as_output,
     check_output,
     examples,
-    load_input,
+    load_kind,
     parameters_of,
     print_report,
     reading_options,
@@ -32,6 +33,7 @@ EXAMPLES = examples(
     "graphclust hierarchy edges.csv -o levels.csv                  the levels that the graph shows",
     "graphclust hierarchy edges.csv --max-size 10 -o tree.nwk      for a viewer of trees",
     "graphclust hierarchy edges.csv --max-size 10 --html page.html with a page for the browser",
+    "graphclust hierarchy calls.csv --max-size 10 --kind directed  sources and targets",
 )
 
 
@@ -60,6 +62,7 @@ def add_to(command: Parser) -> None:
     command.add_argument(
         "--html", metavar="PAGE", help="write a report for the browser here, with a picture of the levels"
     )
+    add_kind(command)
     add_seed(command)
     add_force(command)
 
@@ -73,9 +76,10 @@ def run(options: argparse.Namespace, progress: "Progress") -> None:
     if output is not None:
         writer_for(output)
     for file in (output, options.html):
-        check_output(file, options.force, never=options.file)
+        for read in (options.file, *options.more):
+            check_output(file, options.force, never=read)
     refuse_one_file(output, options.html)
-    graph, _ = load_input(options, progress)
+    graph: Any = load_kind(options, progress)
     found = hierarchy(graph, **parameters_of(options, graph, progress))
     found.parameters.update(reading_options(options))
     if output is not None:

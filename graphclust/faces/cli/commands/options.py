@@ -142,6 +142,7 @@ def numbers(text: str) -> list[float]:
 def load_kind(options: argparse.Namespace, progress: "Progress") -> "Graph | LayeredGraph":
     """The graph of one kind of a file, or of several files, by the options of `add_kind`."""
     from graphclust.errors import ParameterError
+    from graphclust.graph.layers import LayeredGraph
     from graphclust.io.kinds import as_layered
 
     files = [options.file, *options.more]
@@ -151,7 +152,10 @@ def load_kind(options: argparse.Namespace, progress: "Progress") -> "Graph | Lay
     of_layers = {"layer_weights": options.layer_weights, "normalize": options.normalize}
     if len(graphs) < len(files):
         raise ParameterError("a file is named twice, expected different ones")
-    return as_layered(graphs if options.more else graphs[options.file], options.kind, **of_layers)
+    graph = as_layered(graphs if options.more else graphs[options.file], options.kind, **of_layers)
+    if isinstance(graph, LayeredGraph) and getattr(options, "html", None) is not None:
+        raise ParameterError(f"--html shows undirected graphs only, and the graph is {graph.kind}; leave it out")
+    return graph
 
 
 def _load_one(options: argparse.Namespace, progress: "Progress") -> "Graph | Edges":

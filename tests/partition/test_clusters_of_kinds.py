@@ -1,4 +1,4 @@
-"""Communities of directed, bipartite, signed graphs and of several: through each door, by the values of brute force."""
+"""Clusters of directed, bipartite, signed graphs and of several: through each door, by the values of brute force."""
 
 import json
 
@@ -7,10 +7,15 @@ import numpy as np
 import pytest
 from cases import for_each
 from scipy import sparse
+from scipy.cluster.hierarchy import is_valid_linkage
 
 import graphclust as gc
+from graphclust.compiled.runtime.blocks import set_threads
 from graphclust.faces.cli import main as cli
+from graphclust.graph.node_order import in_order
 from graphclust.io.kinds import as_layered
+
+KINDS = ("directed", "bipartite", "signed", "several")
 
 
 def partitions(n):
@@ -43,7 +48,26 @@ def random_graphs(kind, seed):
     return [upper + upper.T, other + other.T], {"layer_weights": [1, 2], "normalize": bool(seed % 2)}
 
 
-@for_each("kind", ["directed", "bipartite", "signed", "several"])
+def planted(kind, n=120, seed=0):
+    """A graph of four planted clusters, u % 4, and an isolated node at the end; with the options that tell its kind."""
+    rng, of = np.random.default_rng(seed), np.arange(n) % 4
+    same = of[:, None] == of
+    A = np.zeros((n + 1, n + 1))
+    A[:n, :n] = rng.random((n, n)) < np.where(same, 0.4, 0.03)
+    np.fill_diagonal(A, 0.0)
+    upper = np.triu(A, 1)
+    if kind == "directed":
+        return A, {"kind": kind}
+    if kind == "bipartite":
+        return A[: n // 2, n // 2 :], {}
+    if kind == "signed":
+        upper[:n, :n] -= np.triu((rng.random((n, n)) < 0.1) & ~same & (A[:n, :n] == 0), 1)
+        return upper + upper.T, {"kind": kind}
+    other = np.roll(upper, 4, axis=(0, 1)) * (upper == 0)
+    return [upper + upper.T, np.triu(other, 1) + np.triu(other, 1).T], {}
+
+
+@for_each("kind", KINDS)
 def test_the_best_partition_of_small_graphs_is_found(kind):
     for seed in range(12):
         G, options = random_graphs(kind, seed)
@@ -101,15 +125,34 @@ def test_slices_tell_the_cluster_of_each_node_in_each():
     assert apart.k == 4
 
 
-@for_each("kind", ["directed", "bipartite", "signed", "several"])
-def test_labels_do_not_depend_on_storage_order_or_threads(kind):
-    G, options = random_graphs(kind, 3)
-    several = kind == "several"
-    first = gc.communities(G, rng=0, **options).labels
-    for form in (sparse.csr_array, sparse.coo_array, sparse.csc_matrix):
-        other = [form(one) for one in G] if several else form(G)
-        with gc.limit_threads(1):
-            assert (gc.communities(other, rng=0, **options).labels == first).all()
+@for_each("kind", KINDS)
+def test_labels_depend_neither_on_storage_nor_order_nor_threads(kind):
+    G, options = planted(kind, 60)
+    layered = as_layered(G, **options)
+    names = np.array([f"node {u}" for u in range(layered.n_nodes)])
+    order, low = np.random.default_rng(5).permutation(layered.n_nodes), {"effort": "low"}
+    shuffled = layered.take(order, in_order(layered.combined, order), with_arcs=True).with_names(names[order])
+    for call, given in ((gc.communities, low), (gc.coreset_sc, {"k": 4} | low), (gc.hierarchy, {"max_size": 12})):
+
+        def labels_of(G, **options):
+            found = call(G, rng=0, **options | given)  # noqa: B023
+            return found.levels[-1] if call is gc.hierarchy else found.labels  # noqa: B023
+
+        first = labels_of(G, **options)
+        for form in (sparse.csr_array, sparse.coo_array, sparse.csc_matrix):
+            forms = [form(one) for one in (G if kind == "several" else [G])]
+            for one in forms:
+                for indices in ("row", "col") if form is sparse.coo_array else ("indices", "indptr"):
+                    setattr(one, indices, getattr(one, indices).astype(np.int64))
+            assert (labels_of(forms if kind == "several" else forms[0], **options) == first).all()
+        named = labels_of(layered.with_names(names))
+        assert (labels_of(shuffled) == named[order]).all()
+        for threads in (1, 2, 3):
+            before = set_threads(threads)
+            try:
+                assert (labels_of(layered.with_names(names)) == named).all()
+            finally:
+                set_threads(before)
 
 
 def run(capsys, *arguments):
@@ -160,7 +203,7 @@ def test_several_graphs_of_cells_are_the_layers_of_one_clustering():
         gc.cluster_anndata(adata, obsp="rna", layer_weights=[1], resolution=1.0)
 
 
-@for_each("kind", ["directed", "bipartite", "signed", "several"])
+@for_each("kind", KINDS)
 def test_what_knows_undirected_graphs_only_says_so(kind):
     G, options = random_graphs(kind, 1)
     layered = as_layered(G, **options)
@@ -185,3 +228,95 @@ def test_the_estimator_takes_directed_and_signed_matrices():
             gc.GraphClustering(kind=kind).fit(A)
     with pytest.raises(ValueError, match="Negative values"):
         gc.GraphClustering(affinity="precomputed").fit(A)
+
+
+@for_each("kind", KINDS)
+def test_planted_clusters_are_found_and_any_k_is_made(kind):
+    G, options = planted(kind)
+    layered = as_layered(G, **options)
+    found = gc.coreset_sc(G, 4, rng=0, **options)
+    truth = np.arange(120) % 4
+    assert gc.adjusted_rand_index(found.labels[:120], truth) > 0.95
+    assert found.kind == kind and found.modularity == pytest.approx(layered.modularity(found.labels), abs=1e-12)
+    assert (found.labels >= 0).tolist() == (~layered.combined.isolated).tolist()
+    for k in (1, 2, 3, 11):
+        few = gc.coreset_sc(G, k, resolution=1.0, rng=0, **options)
+        assert few.n_clusters == k
+        assert few.n_pieces == k or kind == "signed"
+    assert found.resolution is not None and found.parameters["method"] == "multilevel"
+
+
+@pytest.mark.slow  # the loops of bounds take seconds to compile
+@for_each("kind", KINDS)
+def test_clusters_hold_what_bounds_say(kind):
+    G, options = planted(kind)
+    linked = ~as_layered(G, **options).combined.isolated
+    for bounds in ({"max_size": 20}, {"min_size": 10, "max_size": 16}):
+        sizes = np.bincount(gc.communities(G, rng=0, **options, **bounds).labels[linked])
+        assert sizes.max() <= bounds["max_size"] and sizes[sizes > 1].min() >= bounds.get("min_size", 1)
+        for k in (8, 9):
+            found = gc.coreset_sc(G, k, rng=0, **options, **bounds)
+            assert len(found.sizes) == k and found.sizes.max() <= bounds["max_size"]
+            assert found.sizes.min() >= bounds.get("min_size", 1)
+    with pytest.raises(gc.ParameterError, match="expected max_size >= "):
+        gc.coreset_sc(G, 4, max_size=10, rng=0, **options)
+
+
+@for_each("kind", KINDS)
+def test_levels_nest_within_the_bound_and_begin_with_communities(kind):
+    G, options = planted(kind)
+    layered = as_layered(G, **options)
+    found = gc.hierarchy(G, max_size=12, rng=0, **options)
+    coarsest = gc.communities(G, effort="low", rng=0, **options)
+    assert (found.levels[0] == coarsest.labels).all() and len(found.levels) > 1
+    for above, below in zip(found.levels, found.levels[1:], strict=False):
+        assert len({*zip(above.tolist(), below.tolist(), strict=True)}) == below.max() + 1 > above.max() + 1
+    assert found.sizes_on(-1).max() <= 12 and is_valid_linkage(found.linkage())
+    assert found.modularities == pytest.approx([layered.modularity(labels) for labels in found.levels], abs=1e-12)
+    assert coarsest.modularity_name in str(found) and json.loads(found.to_json())["options"]["kind"] == kind
+    cut = found.cut(found.levels[0].max() + 1)
+    assert (cut.labels == found.levels[0]).all() and cut.kind == kind
+    natural = gc.hierarchy(G, rng=0, **options)
+    assert gc.adjusted_rand_index(natural.levels[0][:120], np.arange(120) % 4) > 0.95
+    for call, words in (
+        (lambda: found.update(), "hierarchy"), (lambda: found.nats_saved, "undirected graphs only"),
+        (lambda: gc.hierarchy(G, start=coarsest, **options), f"start is not for the levels of a {kind} graph"),
+    ):  # fmt: skip
+        with pytest.raises(gc.ParameterError, match=words):
+            call()
+
+
+def test_levels_of_a_kind_are_written_and_not_taken_for_those_of_another(tmp_path, capsys):
+    (tmp_path / "a.csv").write_text("source,target\na,b\nb,c\nc,a\nd,e\ne,f\nf,d\nc,d\n")
+    written = tmp_path / "levels.json"
+    code, said, err = run(capsys, "hierarchy", tmp_path / "a.csv", "--kind", "directed", "--max-size", 2, "-o", written)
+    assert (code, err) == (0, "") and "directed modularity" in said
+    assert json.loads(written.read_text())["n_levels"] == 2
+    with pytest.raises(gc.GraphValidationError, match="levels of a directed graph"):
+        gc.load_model(written)
+    code, _, err = run(capsys, "hierarchy", tmp_path / "a.csv", "--kind", "directed", "--html", tmp_path / "a.html")
+    assert code == cli.WRONG_USE and "--html shows undirected graphs only" in err
+
+
+@for_each("kind", KINDS)
+def test_a_start_of_a_kind_is_kept_or_bettered(kind):
+    G, options = planted(kind)
+    first = gc.communities(G, rng=0, **options)
+    worse = np.where(np.arange(len(first.labels)) < 12, 0, first.labels)
+    later = gc.communities(G, start=worse, rng=0, **options)
+    assert later.modularity >= gc.modularity(G, worse, **options) and (later.ids == first.ids).all()
+    again = gc.communities(G, start=first, rng=0, **options)
+    assert (again.labels == first.labels).all() and {change.kind for change in again.changes} == {"kept"}
+
+
+def test_what_undirected_graphs_alone_have_is_refused_with_what_to_do_instead():
+    D = nx.gnp_random_graph(20, 0.3, seed=1, directed=True)
+    for options, expected in (
+        ({"k": None}, "communities"),
+        ({"objective": "normalized_cut"}, "'modularity' or 'constant_potts'"),
+        ({"method": "two-step"}, 'symmetrize="sum"'),
+        ({"components": "largest"}, "leave it out"),
+        ({"k": 21}, "20 nodes"),
+    ):
+        with pytest.raises(gc.ParameterError, match=expected):
+            gc.coreset_sc(D, **{"k": 3} | options)

@@ -1,0 +1,141 @@
+"""Directed, bipartite, signed graphs and several at once: value and processor time beside leidenalg, on one thread.
+
+    GRAPHCLUST_DATA=... NUMBA_NUM_THREADS=1 python bench_kinds.py [--seeds 3]
+
+email-Eu-core and wiki-Vote by their directions, davis as NetworkX has it, the others planted: blocks with more edges
+inside, of the signed graph with negative ones between them, of the layers each so weak that none shows the blocks.
+leidenalg runs until nothing changes (n_iterations=-1) on graphs that are made beforehand; ours has its gate included.
+Both values are the modularity of the kind, by graphclust. Needs leidenalg and the data that $GRAPHCLUST_DATA names.
+"""
+
+import argparse
+import os
+import pathlib
+import time
+import warnings
+from collections.abc import Iterator
+from typing import Any
+
+import igraph
+import leidenalg
+import networkx as nx
+import numpy as np
+from scipy import sparse
+from tables import write_table
+
+import graphclust
+from graphclust.io.kinds import as_layered
+
+Case = tuple[str, dict[str, Any], Any]  # name, options of `communities`, and G
+
+
+def pairs(of_row: np.ndarray, of_column: np.ndarray, n_inside: int, n_any: int, rng: np.random.Generator) -> np.ndarray:
+    """Rows and columns of entries: so many with both ends in the same block, and so many anywhere; (2, n)."""
+    row = rng.integers(0, len(of_row), n_inside)
+    order, counts = np.argsort(of_column, kind="stable"), np.bincount(of_column)
+    starts = np.cumsum(counts) - counts
+    block = of_row[row]
+    column = order[starts[block] + (rng.random(n_inside) * counts[block]).astype(np.int64)]
+    anywhere = rng.integers(0, len(of_row), n_any), rng.integers(0, len(of_column), n_any)
+    return np.concatenate([np.stack([row, column]), np.stack(anywhere)], axis=1)
+
+
+def matrix_of(ends: np.ndarray, shape: tuple[int, int], undirected: bool = False) -> sparse.csr_array:
+    """A matrix of ones without loops; of an undirected graph both entries of each edge."""
+    row, column = ends if undirected is False else np.concatenate([ends, ends[::-1]], axis=1)
+    kept = (row != column) | (shape[0] != shape[1])
+    made = sparse.coo_array((np.ones(kept.sum()), (row[kept], column[kept])), shape=shape).tocsr()
+    made.data[:] = 1.0
+    return made
+
+
+def cases() -> Iterator[Case]:
+    """The graphs, small ones first."""
+    lists = pathlib.Path(os.environ["GRAPHCLUST_DATA"]) / "files" / "edgelists"
+    davis = nx.davis_southern_women_graph()
+    top, bottom = davis.graph["top"], davis.graph["bottom"]
+    yield "davis", {"kind": "bipartite"}, nx.bipartite.biadjacency_matrix(davis, top, bottom).astype(float)
+    for name in ("email-Eu-core/email-Eu-core.txt", "wiki-Vote.txt"):
+        ends = np.unique(np.loadtxt(lists / name, np.int64), axis=0)
+        ends = ends[ends[:, 0] != ends[:, 1]].T
+        number = np.unique(ends, return_inverse=True)[1].reshape(2, -1)
+        n = int(number.max()) + 1
+        yield pathlib.Path(name).stem, {"kind": "directed"}, matrix_of(number, (n, n))
+    rng = np.random.default_rng(0)
+    of = np.arange(1_200) % 6
+    layers = [matrix_of(pairs(of, of, 4_000, 10_000, rng), (1_200, 1_200), True) for _ in range(3)]
+    yield "three layers", {}, layers
+    of = np.arange(10_000) % 50
+    friends, foes = pairs(of, of, 40_000, 20_000, rng), pairs(of, of, 0, 40_000, rng)
+    foes = foes[:, of[foes[0]] != of[foes[1]]]
+    shape = (len(of), len(of))
+    signs = matrix_of(friends, shape, True) - matrix_of(foes, shape, True)
+    yield "planted signed", {"kind": "signed"}, sparse.csr_array(signs)
+    of = np.arange(20_000) % 100
+    yield "planted directed", {"kind": "directed"}, matrix_of(pairs(of, of, 120_000, 120_000, rng), (20_000, 20_000))
+    rows, columns = np.arange(70_000) % 200, np.arange(30_000) % 200
+    sales = matrix_of(pairs(rows, columns, 300_000, 200_000, rng), (70_000, 30_000))
+    yield "planted bipartite", {"kind": "bipartite"}, sales
+
+
+def igraph_of(matrix: Any, directed: bool = False) -> igraph.Graph:
+    entries = sparse.coo_array(matrix if directed else sparse.triu(matrix))
+    graph = igraph.Graph(n=matrix.shape[0], edges=np.stack(entries.coords, axis=1).tolist(), directed=directed)
+    graph.es["weight"] = entries.data.tolist()
+    return graph
+
+
+def leiden(kind: str | None, G: Any) -> tuple[Any, list[float]]:
+    """What makes leidenalg's partitions of the graph, all of whose nodes are alone; and the weights of the layers."""
+    modularity = leidenalg.ModularityVertexPartition
+    if kind == "directed":
+        graph = igraph_of(G, directed=True)
+        return lambda: [modularity(graph, weights="weight")], [1.0]
+    if kind == "bipartite":
+        graph = igraph_of(sparse.block_array([[None, G], [G.T, None]]))
+        graph.vs["type"] = [0] * G.shape[0] + [1] * G.shape[1]
+        options = {"types": "type", "weights": "weight", "degree_as_node_size": True}
+        parted = leidenalg.CPMVertexPartition.Bipartite
+        return lambda: list(parted(graph, resolution_parameter_01=1 / G.sum(), **options)), [1.0, -1.0, -1.0]
+    parts = G if kind is None else [G.maximum(0), (-G).maximum(0)]
+    graphs = [igraph_of(part) for part in parts]
+    total = sum(part.sum() for part in parts)
+    weights = [1.0] * len(parts) if kind is None else [parts[0].sum() / total, -parts[1].sum() / total]
+    return lambda: [modularity(graph, weights="weight") for graph in graphs], weights
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--seeds", type=int, default=3)
+    options = parser.parse_args()
+    warnings.filterwarnings("ignore")
+    rows = []
+    for name, given, G in cases():
+        layered = as_layered(G, **given)
+        make, weights = leiden(given.get("kind"), G)
+        graphclust.communities(G, rng=0, **given)  # compiles what is not there
+        found = np.empty((options.seeds, 4))
+        for seed in range(options.seeds):
+            start = time.process_time()
+            ours = graphclust.communities(G, rng=seed, **given).labels
+            between = time.process_time()
+            optimiser, parts = leidenalg.Optimiser(), make()
+            optimiser.set_rng_seed(seed)
+            optimiser.optimise_partition_multiplex(parts, layer_weights=weights, n_iterations=-1)
+            end = time.process_time()
+            theirs = np.unique(parts[0].membership, return_inverse=True)[1]
+            values = layered.modularity(ours), layered.modularity(theirs)
+            found[seed] = *values, between - start, end - between
+        (a, b), (ours_s, theirs_s) = found[:, :2].mean(axis=0), np.median(found[:, 2:], axis=0)
+        size = [given.get("kind", "several"), f"{layered.n_nodes:,}", f"{layered.combined.n_entries:,}"]
+        seconds = [f"{ours_s:.4f}", f"{theirs_s:.4f}", f"{theirs_s / ours_s:.1f}"]
+        rows.append([name, *size, f"{a:.5f}", f"{b:.5f}", f"{a - b:+.5f}", *seconds])
+        print(*rows[-1], flush=True)
+    header = ["graph", "kind", "nodes", "entries", "value", "value: leidenalg", "difference"]
+    header += ["seconds", "seconds: leidenalg", "times"]
+    notes = f"Processor time of one thread, medians of {options.seeds} seeds; values are means over them."
+    write_table("kinds", "Kinds of graphs beside leidenalg", header, rows, notes, whole=options.seeds >= 3)
+
+
+if __name__ == "__main__":
+    main()
