@@ -73,7 +73,7 @@ def agglomerate_into(level, task, gains, pairs, room):
 def labels_of_unions(pairs, k):
     """The cluster of each node once unions have left k, each named by one of its nodes; `pairs` as of a merger."""
     n = len(pairs)
-    labels = np.arange(n).astype(np.int32)
+    labels = np.arange(n, dtype=np.int32)
     for t in range(k, n):  # the last of these unions first: what it enlarges ends in none of them
         labels[pairs[t, 0]] = labels[pairs[t, 1]]
     return labels

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from graphclust.compiled.runtime.instructions import where_given
 from graphclust.compiled.runtime.loops import INLINED, loop
 
 
@@ -23,20 +24,17 @@ class Limits(NamedTuple):
 @loop()
 def loads_of(size, labels, k):
     """The sum of the sizes in each of k clusters; None where nodes have none."""
-    if size is None:
-        return None
-    load = np.zeros(k)
-    for u in range(len(labels)):
-        load[labels[u]] += size[u]
-    return load
+    load = np.zeros(0 if size is None else k)
+    if size is not None:
+        for u in range(len(labels)):
+            load[labels[u]] += size[u]
+    return where_given(size, load)
 
 
 @loop()
 def limits_of(size, labels, k, least, most):
     """The limits of k clusters as they are; None where nodes have no sizes."""
-    if size is None:
-        return None
-    return Limits(size, loads_of(size, labels, k), least, most)
+    return where_given(size, Limits(size, loads_of(size, labels, k), least, most))
 
 
 @loop(**INLINED)

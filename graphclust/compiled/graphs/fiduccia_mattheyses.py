@@ -217,10 +217,11 @@ def _border(rows, labels, seeds):
 
 
 @loop()
-def climb(level, found, task, ballast, search_limits, draws):
+def climb_into(level, found, task, ballast, search_limits, draws, room):
     """The partition after rounds of searches until a round gains nothing; nodes have sizes.
 
-    ballast : what each cluster holds beside its nodes, which lowers its bound.
+    ballast : what each cluster holds beside its nodes, which lowers its bound. Made in arrays that are there: returns
+    the number of clusters.
     """
     n, k = len(found.labels), len(found.sums.size)
     labels = found.labels.copy()
@@ -231,8 +232,8 @@ def climb(level, found, task, ballast, search_limits, draws):
     limits = limits_of(level.terms.size, labels, k, max(0.0, task.least - slack), task.most + slack)
     for c in range(k):
         limits.load[c] += ballast[c]
-    room = min(n + len(level.rows.indices), HEAP) + 1
-    heap, log = (np.empty(room), np.empty(room, np.int32)), (np.empty(room, np.int32), np.empty(room))
+    most = min(n + len(level.rows.indices), HEAP) + 1
+    heap, log = (np.empty(most), np.empty(most, np.int32)), (np.empty(most, np.int32), np.empty(most))
     known, order = (np.full(n, np.nan), np.zeros(n, np.uint8)), (np.empty(n, np.int32), np.empty(n, np.int32))
     scratch = Scratch(np.zeros(k), np.empty(k + 1, np.int32))
     seeds = np.empty(n, np.int32)
@@ -248,10 +249,4 @@ def climb(level, found, task, ballast, search_limits, draws):
                 gained += _search_from(seeds, level, task, search_limits, (labels, sums, limits), search)
         if gained <= LEAST_GAIN * task.objective.unit:
             break
-    return Partition(labels, sums)
-
-
-@loop()
-def climb_into(level, found, task, ballast, search_limits, draws, room):
-    """`climb`, into arrays that are there: returns the number of clusters."""
-    return write(climb(level, found, task, ballast, search_limits, draws), room)
+    return write(Partition(labels, sums), room)

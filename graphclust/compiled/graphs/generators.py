@@ -54,7 +54,7 @@ def draw_rows(first, last, lane, part, n_parts, model, drawn):
     uneven = len(positions) > 0
     start = first + (last - first) * part // n_parts
     stop = first + (last - first) * (part + 1) // n_parts
-    block_of_i = np.searchsorted(ends, start, side="right")
+    block_of_i = np.int64(0)
     for i in range(start, stop):
         while i >= ends[block_of_i]:
             block_of_i += 1

@@ -547,7 +547,7 @@ def refine(level, found, task):
     All nodes wait at first. Where the number of clusters is free, a cluster may vanish and a node may become one.
     """
     now, moving = start_of_refinement(level, found, task)
-    scratch, key, read = scratch_for(len(now.sums.size)), 0, 0
+    scratch, key, read = scratch_for(len(now.sums.size)), np.int64(0), 0
     while True:
         this, n_read = play_round(level, task.objective, now, moving, key, scratch)
         read += n_read

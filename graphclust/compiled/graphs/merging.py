@@ -115,7 +115,7 @@ def _start(objective, chains, merger):
     """Every node is a cluster; fills what is empty of chains and merger."""
     indptr, lists, clusters = chains.indptr, chains.lists, merger.clusters
     n = len(clusters)
-    giant = 0
+    giant, size = np.int64(0), np.int64(0)  # as they are later: of a literal all that they are given to compiles twice
     for u in range(n):
         lists[u]["length"] = indptr[u + 1] - indptr[u]
         lists[u]["following"] = -1
@@ -125,7 +125,6 @@ def _start(objective, chains, merger):
         if clusters[u]["mass"] > clusters[giant]["mass"]:
             giant = u
     merger.state[1], merger.state[2] = giant, n
-    size = 0
     for u in range(n):
         if objective.kind == RATIO and u == giant:
             clusters[u]["gain"] = -np.inf
@@ -220,8 +219,7 @@ def _look_at(a, objective, chains, merger):
     """
     indptr, neighbors, links, lists = chains
     clusters, met, giant = merger.clusters, merger.met, merger.state[1]
-    n_met = 0
-    n_read = 1
+    n_met, n_read = np.int64(0), 1
     clusters[a]["link"] = LEAST_LINK  # as if it were met already: it is no partner of its own
     piece = a
     while piece >= 0:
@@ -270,7 +268,7 @@ def _push_again(a, is_ratio, merger):
     clusters, state = merger.clusters, merger.state
     size = state[0]
     if size == len(merger.gains):
-        size = 0
+        size = np.int64(0)
         for u in range(len(clusters)):
             if u != a and clusters[u]["merged_into"] == u and not (is_ratio and u == state[1]):
                 size = push(merger.gains, merger.items, size, clusters[u]["gain"], u)
@@ -320,14 +318,14 @@ def _unite_unlinked(n_clusters, objective, lists, merger):
     With limits, unite the two that hold least, until two of them exceed the bound.
     """
     clusters, gains, items, limits = merger.clusters, merger.gains, merger.items, merger.limits
-    size = 0
+    size = np.int64(0)
     for u in range(len(clusters)):
         if clusters[u]["merged_into"] == u:
             size = push(gains, items, size, -_weight_of(u, clusters, limits), u)
     while merger.state[2] > n_clusters:
-        a = items[0]
+        a = np.int64(items[0])
         size = pop(gains, items, size)
-        b = items[0]
+        b = np.int64(items[0])
         size = pop(gains, items, size)
         if not has_room(limits, b, load_at(limits, a)):
             break

@@ -9,7 +9,8 @@ from graphclust.compiled.runtime.loops import loop
 def build(masses):
     n = len(masses)
     tree = np.empty(2 * n - 1)
-    tree[n - 1 :] = masses
+    for i in range(n):  # an assignment of the slice brings two seconds of compiling, the text of an error about shapes
+        tree[n - 1 + i] = masses[i]
     for parent in range(n - 2, -1, -1):
         tree[parent] = tree[2 * parent + 1] + tree[2 * parent + 2]
     return tree

@@ -5,6 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from graphclust.compiled.graphs.cluster_links import LEAST_LINK
+from graphclust.compiled.graphs.row_subset import first_at_least
 from graphclust.compiled.runtime.loops import loop
 from graphclust.compiled.runtime.prefetch import CACHED, ask_for
 
@@ -80,7 +81,7 @@ def shared_neighbors(first, last, block, made, most, scale, rows, visits):
             factor = w / degrees[z]
             n_visitors = end - start
             if n_visitors > most:
-                run = np.searchsorted(visitors[start:end], x) // most
+                run = (first_at_least(visitors, start, end, x) - start) // most
                 end = min(start + (run + 1) * most, end)
                 start += run * most
                 if end - start > 1:

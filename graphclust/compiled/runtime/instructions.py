@@ -23,3 +23,12 @@ def read_only(array: Any) -> Any:
     To compiled code that is another type, and each loop would be compiled for both.
     """
     return array
+
+
+def where_given(given: Any, value: Any) -> Any:
+    """The value, or None where None is given.
+
+    To compiled code each is a type of its own; a loop that returns either would return what may be None, and whatever
+    is given that would be compiled for both.
+    """
+    return None if given is None else value

@@ -5,7 +5,7 @@ from numba import types
 from numba.core.imputils import impl_ret_borrowed
 from numba.extending import intrinsic, overload
 
-from graphclust.compiled.runtime.instructions import ask_for, next_bits, read_only
+from graphclust.compiled.runtime.instructions import ask_for, next_bits, read_only, where_given
 
 READ, KEPT, DATA = 0, 3, 1  # llvm.prefetch: for reading, to stay in all caches, not code
 BYTE, NUMBER = ir.IntType(8).as_pointer(), ir.IntType(32)
@@ -46,6 +46,13 @@ def _compiled_read_only(array):
     if isinstance(array, types.NoneType):
         return lambda array: None
     return None
+
+
+@overload(where_given, inline="always")
+def _compiled_where_given(given, value):
+    if isinstance(given, types.NoneType):
+        return lambda given, value: None
+    return lambda given, value: value
 
 
 @intrinsic
