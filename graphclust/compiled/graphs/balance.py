@@ -20,17 +20,6 @@ NOWHERE = -1
 MOST_PER_LINK = 4.0  # that a node gains of a link when its neighbor goes where it may go itself
 
 
-class Candidates(NamedTuple):
-    """Nodes that may leave their clusters: the first `number[0]` of `nodes`; and whether each node is one; (n,) each.
-
-    Who moves and its neighbors become candidates. So those at the borders stay all that are there.
-    """
-
-    nodes: np.ndarray
-    is_one: np.ndarray
-    number: np.ndarray
-
-
 class Work(NamedTuple):
     """A heap of gains and nodes; the gain of each node that is in it, (n,), else NaN."""
 
@@ -47,21 +36,6 @@ def work_for(level, k):
     room = 2 * n + len(level.rows.indices) + 1
     scratch = Scratch(np.zeros(k), np.empty(k + 1, np.int32))
     return Work(np.empty(room), np.empty(room, np.int32), np.full(n, np.nan), scratch)
-
-
-@loop(**UNCOUNTED)
-def add_candidates(u, rows, candidates):
-    """Node u and its neighbors become candidates."""
-    count = candidates.number[0]
-    if not candidates.is_one[u]:
-        candidates.nodes[count], candidates.is_one[u] = u, True
-        count += 1
-    for e in range(rows.indptr[u], rows.indptr[u + 1]):
-        v = np.int64(rows.indices[e])
-        if not candidates.is_one[v]:
-            candidates.nodes[count], candidates.is_one[v] = v, True
-            count += 1
-    candidates.number[0] = count
 
 
 @loop(**UNCOUNTED)
@@ -118,7 +92,7 @@ def _is_done(c, leaving, sums, limits):
 
 
 @loop(**UNCOUNTED)
-def _empty(leaving, level, objective, state, candidates, work):
+def _empty(leaving, level, objective, state, work):
     """Move nodes out of clusters: until these meet the upper bound where `leaving` is 1, until they are empty where 2.
 
     The node that loses least leaves first. Then its neighbors lose less: their gains are raised by the most that they
@@ -130,8 +104,7 @@ def _empty(leaving, level, objective, state, candidates, work):
     n_left = 0
     for c in range(len(leaving)):
         n_left += not _is_done(c, leaving, sums, limits)
-    for i in range(candidates.number[0] if n_left > 0 else 0):
-        u = np.int64(candidates.nodes[i])
+    for u in range(len(labels) if n_left > 0 else 0):
         if leaving[labels[u]] > 0:
             _, known[u] = _best_place(u, roomiest, level, objective, state, scratch)
             size = push(gains, items, size, known[u], u)
@@ -153,17 +126,10 @@ def _empty(leaving, level, objective, state, candidates, work):
             continue
         _move(u, to, level, objective, state)
         n_left -= _is_done(own, leaving, sums, limits)
-        first = candidates.number[0]
-        add_candidates(u, rows, candidates)
         for e in range(rows.indptr[u], rows.indptr[u + 1]):
             v = np.int64(rows.indices[e])
             if labels[v] == own and known[v] > -np.inf and size < len(gains) - 1:
                 known[v] += MOST_PER_LINK * (rows.weights[e] if weighted else 1.0) / max(limits.size[v], 1e-300)
-                size = push(gains, items, size, known[v], v)
-        for i in range(first, candidates.number[0]):
-            v = np.int64(candidates.nodes[i])
-            if labels[v] == own and size < len(gains) - 1:
-                _, known[v] = _best_place(v, roomiest, level, objective, state, scratch)
                 size = push(gains, items, size, known[v], v)
     for i in range(size):
         known[items[i]] = np.nan
@@ -199,13 +165,12 @@ def _may_give(v, c, state):
 
 
 @loop(**UNCOUNTED)
-def _fill(c, level, objective, state, candidates, work):
+def _fill(c, level, objective, state, work):
     """Nodes come to cluster c until it holds the least; returns whether it does."""
     labels, sums, limits = state
     gains, items, known, _ = work
     n, size = len(labels), 0
-    for i in range(candidates.number[0]):
-        u = np.int64(candidates.nodes[i])
+    for u in range(n):
         if labels[u] == c:
             size = _offer(u, c, size, level, objective, state, work)
     while limits.load[c] < limits.least or sums.size[c] == 0:
@@ -219,7 +184,6 @@ def _fill(c, level, objective, state, candidates, work):
             if best == NOWHERE:
                 return False
             _move(best, c, level, objective, state)
-            add_candidates(best, level.rows, candidates)
             size = _offer(best, c, size, level, objective, state, work)
             continue
         gain, v = gains[0], np.int64(items[0])
@@ -235,7 +199,6 @@ def _fill(c, level, objective, state, candidates, work):
             size = push(gains, items, size, now, v)
             continue
         _move(v, c, level, objective, state)
-        add_candidates(v, level.rows, candidates)
         size = _offer(v, c, size, level, objective, state, work)
     for i in range(size):
         known[items[i]] = np.nan
@@ -251,7 +214,7 @@ def _add_up(limits, level, labels, ballast):
 
 
 @loop()
-def bring_within(level, task, ballast, labels, sums, candidates, work):
+def bring_within(level, task, ballast, labels, sums, work):
     """Change labels and sums until clusters are within the bounds of the task; returns whether all are.
 
     Where k is free, a cluster that no others can fill is given up.
@@ -262,19 +225,19 @@ def bring_within(level, task, ballast, labels, sums, candidates, work):
     _add_up(limits, level, labels, ballast)
     for c in range(k):
         leaving[c] = load[c] > task.most
-    _empty(leaving, level, task.objective, (labels, sums, limits), candidates, work)
+    _empty(leaving, level, task.objective, (labels, sums, limits), work)
     _add_up(limits, level, labels, ballast)
     state, within = (labels, sums, Limits(level.terms.size, load, task.least, task.most)), True
     for c in np.argsort(load):
         is_empty = sums.size[c] == 0
         if (is_empty and task.k == 0) or (not is_empty and load[c] >= task.least):
             continue
-        if _fill(c, level, task.objective, state, candidates, work):
+        if _fill(c, level, task.objective, state, work):
             continue
         leaving[:] = 0
         leaving[c] = 2
         if task.k == 0:
-            _empty(leaving, level, task.objective, state, candidates, work)
+            _empty(leaving, level, task.objective, state, work)
         within = within and task.k == 0 and sums.size[c] == 0
     for c in range(k):
         within = within and (sums.size[c] == 0 or task.least <= load[c] <= task.most)
@@ -292,8 +255,7 @@ def balance(level, found, task, ballast):
     sums = ClusterSums(found.sums.inside.copy(), found.sums.mass.copy(), np.zeros(k, np.int64))
     for u in range(n):
         sums.size[labels[u]] += 1
-    candidates = Candidates(np.arange(n), np.ones(n, np.bool_), np.full(1, n))
-    within = bring_within(level, task, ballast, labels, sums, candidates, work_for(level, k))
+    within = bring_within(level, task, ballast, labels, sums, work_for(level, k))
     return without_gaps(labels, sums) if task.k == 0 else Partition(labels, sums), within
 
 

@@ -3,7 +3,7 @@
 Where clusters are full, a search that keeps the bounds can exchange few nodes, and on irregular graphs it ends early. A
 round of Jet moves all nodes at once that gain, or lose little, whatever the bounds; then nodes leave what holds too
 much. A node that has moved stays for one round, so that neighbors do not change places for ever. The best partition
-within the bounds is kept. A round looks at the nodes of borders alone, which are kept in a list.
+within the bounds is kept.
 
 Source: Gilbert, Madduri, Boman & Rajamanickam 2024, "Jet: multilevel graph partitioning on graphics processing units".
 """
@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from graphclust.compiled.graphs.balance import Candidates, add_candidates, bring_within, work_for
+from graphclust.compiled.graphs.balance import bring_within, work_for
 from graphclust.compiled.graphs.cluster_sums import add_to_sums, weights_to_own
 from graphclust.compiled.graphs.levels import Partition, copy_to, write
 from graphclust.compiled.graphs.local_moving import meet_clusters
@@ -20,7 +20,6 @@ from graphclust.compiled.graphs.objective import ClusterSums
 from graphclust.compiled.runtime.loops import UNCOUNTED, loop
 
 LEAST_PROGRESS = 0.999  # of the cut; a round that leaves more of it than this is in vain
-FEW_LINKS = 1  # of a node that may cost less to move, though it is inside its cluster, than those of the border
 
 
 class Rounds(NamedTuple):
@@ -43,15 +42,14 @@ class Moves(NamedTuple):
 
 
 @loop(**UNCOUNTED)
-def _choose(rows, labels, load, tolerance, moves, border, scratch):
-    """Nodes that gain, or lose no more than is tolerated, and their targets; others than border nodes leave the list.
+def _choose(rows, labels, load, tolerance, moves, scratch):
+    """Nodes that gain, or lose no more than is tolerated, and their targets.
 
-    Nodes of few links stay in it. Returns how many nodes are chosen, and the cut twice: links are added up, for a
+    Returns how many nodes are chosen, and the cut twice: links are added up, for a
     difference of sums can be below 0.
     """
-    n_chosen, n_kept, cut = 0, 0, 0.0
-    for i in range(border.number[0]):
-        u = np.int64(border.nodes[i])
+    n_chosen, cut = 0, 0.0
+    for u in range(len(labels)):
         own, n_met = labels[u], meet_clusters(u, rows, labels, scratch)
         inner = scratch.link[own]
         scratch.link[own] = 0.0
@@ -70,15 +68,11 @@ def _choose(rows, labels, load, tolerance, moves, border, scratch):
         if is_chosen:
             moves.nodes[n_chosen] = u
             n_chosen += 1
-        border.is_one[u] = n_met > 1 or rows.indptr[u + 1] - rows.indptr[u] <= FEW_LINKS
-        border.nodes[n_kept] = u
-        n_kept += border.is_one[u]
-    border.number[0] = n_kept
     return n_chosen, cut
 
 
 @loop(**UNCOUNTED)
-def _move(n_chosen, level, labels, load, count, moves, border):
+def _move(n_chosen, level, labels, load, count, moves):
     """Of the chosen nodes those move that lose nothing once those of more gain have moved."""
     rows, weighted, n_moves = level.rows, len(level.rows.weights) > 0, 0
     target, gain, stays, nodes = moves
@@ -102,7 +96,6 @@ def _move(n_chosen, level, labels, load, count, moves, border):
         count[target[u]] += 1
         labels[u] = target[u]
         stays[u] = True
-        add_candidates(u, rows, border)
     return n_moves
 
 
@@ -124,7 +117,7 @@ def move_in_rounds(level, found, task, ballast, rounds):
     n, k = len(found.labels), len(found.sums.size)
     labels, best, least_cut, in_vain = found.labels.copy(), found.labels.copy(), np.inf, 0
     moves = Moves(np.full(n, -1, np.int32), np.empty(n), np.zeros(n, np.bool_), np.empty(n, np.int32))
-    border, work = Candidates(np.arange(n), np.ones(n, np.bool_), np.full(1, n)), work_for(level, k)
+    work = work_for(level, k)
     sums, load = ClusterSums(np.zeros(k), np.zeros(k), np.zeros(k, np.int64)), np.empty(k)  # only `size` is up to date
     for u in range(n):
         sums.size[labels[u]] += 1
@@ -132,16 +125,16 @@ def move_in_rounds(level, found, task, ballast, rounds):
         copy_to(load, ballast)
         for u in range(n):
             load[labels[u]] += level.terms.size[u]
-        n_chosen, cut = _choose(level.rows, labels, load, rounds.tolerance, moves, border, work.scratch)
+        n_chosen, cut = _choose(level.rows, labels, load, rounds.tolerance, moves, work.scratch)
         is_within = _are_within(task, load, sums.size)
         in_vain = 0 if is_within and cut < LEAST_PROGRESS * least_cut else in_vain + 1
         if is_within and cut < least_cut:
             least_cut = cut
             copy_to(best, labels)
-        if in_vain > rounds.in_vain or _move(n_chosen, level, labels, load, sums.size, moves, border) == 0:
+        if in_vain > rounds.in_vain or _move(n_chosen, level, labels, load, sums.size, moves) == 0:
             break
         if not _are_within(task, load, sums.size):
-            bring_within(level, task, ballast, labels, sums, border, work)
+            bring_within(level, task, ballast, labels, sums, work)
     if least_cut == np.inf:
         return found
     made, stays = ClusterSums(np.zeros(k), np.zeros(k), np.zeros(k, np.int64)), np.empty(n)
