@@ -156,12 +156,14 @@ CHANGES = [
 # These follow from others, or only choose: which of two ways to the same labels is quicker, how many cores are made use
 # of, what is round-off, and when work is given up that gains nothing. REGION_SIZES, FINEST, FINER and WORTH_A_CYCLE are
 # for a free number of clusters; families are for high effort; REGION_SHARE and NODES_PER_CLUSTER for bounds on sizes.
+# SKIPPED saves memory. LEFT_BY_JOINING, LITTLE_IN_COMMON, VERY_DENSE and PROBES choose a method, before the engine begins.
 NOT_VARIED = {
     "FIRST", "FINEST", "LARGEST_SHARE", "MIN_RELATIVE_CHANGE", "WORTH_A_THREAD", "WORTH_A_CYCLE", "WORTH_THREADS",
     "FAMILY", "SPARE_ENTRIES", "ENTRIES_PER_CALL", "MANY", "VALUE_RTOL", "PATIENCE", "REGION_SIZES", "REGION",
     "NODES_PER_REGION", "MANY_NODES", "ZERO_LIKELIHOOD", "LEAST_SIGNAL", "WEIGHTS_AT_A_TIME",
     "CORESETS_IN_VAIN", "UNSETTLED", "CHUNK", "CHUNKS_PER_THREAD", "OPENED_PER_NODE", "FINER",
     "REGION_SHARE", "NODES_PER_CLUSTER", "AT_ONCE",
+    "NODES_PER_BLOCK", "SKIPPED", "LEFT_BY_JOINING", "LITTLE_IN_COMMON", "VERY_DENSE", "PROBES",
 }  # fmt: skip
 
 COARSE_PLANTED = ("20x1000:8:2", "20x1000:12:2:dc:unbalanced", "100x200:12:3", "20x2000:8:8")

@@ -30,10 +30,14 @@ ROWS = ("format", "symmetrize", "weights", "bipartite", "missing", "duplicates",
 
 
 class Parser(argparse.ArgumentParser):
-    """An argument parser whose errors are one line that names the command, and whose examples keep their lines."""
+    """An argument parser whose errors are one line that names the command, and whose examples keep their lines.
+
+    No option may be shortened: another option would then change what a script means, as --k would be --kind.
+    """
 
     def __init__(self, **options: Any):
-        super().__init__(**{"formatter_class": argparse.RawDescriptionHelpFormatter} | options)
+        options = {"formatter_class": argparse.RawDescriptionHelpFormatter, "allow_abbrev": False} | options
+        super().__init__(**options)
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
         """Parse as argparse does; each command itself refuses unknown arguments, and suggests the nearest option."""
