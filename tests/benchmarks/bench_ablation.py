@@ -156,7 +156,8 @@ CHANGES = [
 # These follow from others, or only choose: which of two ways to the same labels is quicker, how many cores are made use
 # of, what is round-off, and when work is given up that gains nothing. REGION_SIZES, FINEST, FINER and WORTH_A_CYCLE are
 # for a free number of clusters; families are for high effort; REGION_SHARE and NODES_PER_CLUSTER for bounds on sizes.
-# SKIPPED saves memory. LEFT_BY_JOINING, LITTLE_IN_COMMON, VERY_DENSE and PROBES choose a method, before the engine begins.
+# SKIPPED saves memory. LEFT_BY_JOINING, LITTLE_IN_COMMON, VERY_DENSE and PROBES choose a method before the engine is
+# asked.
 NOT_VARIED = {
     "FIRST", "FINEST", "LARGEST_SHARE", "MIN_RELATIVE_CHANGE", "WORTH_A_THREAD", "WORTH_A_CYCLE", "WORTH_THREADS",
     "FAMILY", "SPARE_ENTRIES", "ENTRIES_PER_CALL", "MANY", "VALUE_RTOL", "PATIENCE", "REGION_SIZES", "REGION",
