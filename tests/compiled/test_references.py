@@ -37,8 +37,8 @@ def test_numba_has_the_option():
 @pytest.mark.slow
 def test_merging_is_the_same_with_counts(monkeypatch):
     ours, counting = (
-        "from graphclust.compiled.runtime.loops import loop\n",
-        "loop = lambda **options: njit(**options)\n",
+        "from graphclust.compiled.runtime.loops import INLINED, UNCOUNTED, loop\n",
+        "INLINED = {}\nloop = lambda **options: njit(**options)\n",
     )
     source = inspect.getsource(merging).replace("@loop(**UNCOUNTED)", "@loop()")
     source = source.replace(ours, f"from numba import njit\n{counting}")
