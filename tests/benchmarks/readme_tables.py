@@ -10,6 +10,7 @@ import pathlib
 import re
 import sys
 from collections.abc import Callable, Sequence
+from functools import partial
 
 import numpy as np
 from tables import RESULTS, aligned
@@ -225,8 +226,9 @@ def scale() -> str:
     return aligned(columns, [[row[column] for column in columns] for row in rows])
 
 
-def update_costs() -> str:
-    rows = read_rows("update_costs")
+def as_written(name: str) -> str:
+    """All columns of a table."""
+    rows = read_rows(name)
     return aligned([*rows[0]], [[*row.values()] for row in rows])
 
 
@@ -318,7 +320,7 @@ MEASURED: dict[str, Callable[[], str]] = {
     "recognition": recognition, "held_out": held_out, "best_cuts": best_cuts,
     "planted": planted, "paper": paper, "real": real, "knn": knn,
     "lfr_and_weighted": lfr_and_weighted, "small_graphs": small_graphs, "meshes": meshes, "scale": scale,
-    "levels": levels, "update_costs": update_costs,
+    "levels": levels, "update_costs": partial(as_written, "update_costs"), "kinds": partial(as_written, "kinds"),
     "distributed": on_dask, "d2_sampling": d2_sampling, "sklearn_examples": sklearn_examples,
 }  # fmt: skip
 
