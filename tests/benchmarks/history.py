@@ -7,7 +7,8 @@
 The sources of each commit are taken from the repository's own history into --keep, with loops that are compiled once.
 Their processes take turns, question by question, so that a busy machine slows all; what counts is processor time of one
 thread, the median of --repeats, so that other processes count for little. Commits that cannot do something, or not yet,
-have a gap there. All that was measured is kept in results/history.json, and drawn to docs/development/history.png.
+have a gap there. One run is kept in results/history.json and drawn to docs/development/history.png: figures of two runs
+cannot be compared. Without commits what is kept is drawn.
 """
 
 import argparse
@@ -218,7 +219,7 @@ def draw(known: dict[str, Any]) -> None:
 
 
 def main() -> int:
-    """Read the arguments, measure what is not known, draw, and tell what became slower."""
+    """Read the arguments, measure, draw, and tell what became slower."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("commits", nargs="*")
     parser.add_argument("--last", type=int, metavar="N")
@@ -228,9 +229,7 @@ def main() -> int:
     parser.add_argument("--keep", type=pathlib.Path, default=pathlib.Path.home() / ".cache" / "graphclust-history")
     arguments = parser.parse_args()
     commits = evenly(arguments.last) if arguments.last else [git("rev-parse", commit) for commit in arguments.commits]
-    known: dict[str, Any] = json.loads(RESULTS.read_text()) if RESULTS.exists() and not arguments.check else {}
-    if commits:
-        known |= measure(commits, arguments)
+    known: dict[str, Any] = measure(commits, arguments) if commits else json.loads(RESULTS.read_text())
     slower = []
     for before, after in itertools.pairwise(commits):
         for ask in ASKS:
