@@ -110,8 +110,8 @@ def join_homes(
             if len(to) == 0:
                 left.append(u)
                 continue
-            terms = inside_of[u], mass_of[u], inside[to], mass[to].T
-            gains = gain_of_joining(task.objective, link[to], *terms, layers=layers)
+            terms = inside_of[u], mass_of[u]
+            gains = [gain_of_joining(task.objective, link[c], *terms, inside[c], mass[c], layers=layers) for c in to]
             c = int(to[np.argmax(gains)])
             home[u] = c
             inside[c] += 2.0 * link[c] + inside_of[u]

@@ -12,6 +12,7 @@ from graphclust.compiled.graphs.levels import Task
 from graphclust.compiled.graphs.objective import ADDITIVE, Objective
 from graphclust.compiled.runtime.blocks import set_threads
 from graphclust.engine import levels, local_moving
+from graphclust.engine.connectivity import join_homes
 from graphclust.engine.contraction import contract
 from graphclust.engine.engine import EFFORTS, partition, partition_into
 from graphclust.engine.levels import run_on, value, with_sums
@@ -251,3 +252,16 @@ def test_values_are_no_less_than_those_of_leidenalg(kind):
     layered, matrices = planted(kind)
     theirs = np.unique(leiden(kind, matrices).membership, return_inverse=True)[1]
     assert layered.modularity(clusters(layered)) >= layered.modularity(theirs) - 1e-3
+
+
+def test_parts_of_clusters_join_where_that_gains_most_by_all_masses():
+    """Two cliques, and a node with a link to one and two to the other."""
+    ends = [(u, v) for first in (0, 4) for u in range(first, first + 4) for v in range(first, first + 4) if u != v]
+    u, v = np.array([*ends, (3, 8), (8, 4), (8, 5)]).T
+    layered = build.directed(sparse.csr_array((np.ones(len(u)), (u, v)), (9, 9)))
+    run, task = start(layered, k=2)
+    labels = np.array([0, 0, 0, 0, 1, 1, 1, 1, 0], np.int32)
+    torn = np.array([0, 0, 0, 0, 1, 1, 1, 1, 2])  # node 8 is a part of its own
+    is_home = np.array([True] + [False] * 8)
+    home, _, mass = join_homes(run.finest, is_home | (np.arange(9) == 4), np.where(torn == 2, -1, labels), task)
+    assert home[8] == 1 and mass.sum() == pytest.approx(run.finest.terms.mass.sum())

@@ -36,8 +36,8 @@ class Parser(argparse.ArgumentParser):
     """
 
     def __init__(self, **options: Any):
-        options = {"formatter_class": argparse.RawDescriptionHelpFormatter, "allow_abbrev": False} | options
-        super().__init__(**options)
+        given: dict[str, Any] = {"formatter_class": argparse.RawDescriptionHelpFormatter, "allow_abbrev": False}
+        super().__init__(**given | options)
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
         """Parse as argparse does; each command itself refuses unknown arguments, and suggests the nearest option."""
