@@ -126,6 +126,7 @@ def count_points(source: KernelSource, first: int, last: int) -> int:
 
 
 def all_points(source: KernelSource, first: int, last: int) -> tuple[np.ndarray, np.ndarray]:
+    """The nodes of positive weight, and their weights."""
     weights = source.terms(slice(first, last)).point_weights
     points = np.flatnonzero(weights > 0)
     return first + points, weights[points]
@@ -161,6 +162,7 @@ def approach_distances(
 
 
 def mass_and_tally(source: KernelSource, first: int, last: int, distances: Distances) -> tuple[float, np.ndarray]:
+    """The mass and the tally of a block, to be summed over all blocks."""
     return distances.mass, distances.tally
 
 
@@ -217,13 +219,16 @@ def draw_by_importance(
 
 
 def join_sample(source: KernelSource, parts: list[tuple[np.ndarray, np.ndarray]]) -> tuple[np.ndarray, np.ndarray]:
+    """Nodes and weights of the whole coreset."""
     nodes, weights = zip(*parts, strict=True)
     return np.concatenate(nodes), np.concatenate(weights)
 
 
 def sample_rows(source: KernelSource, first: int, last: int, part: tuple[np.ndarray, np.ndarray]) -> ChosenRows:
+    """The rows of the coreset nodes of a block."""
     return rows_of(source, part[0])
 
 
 def coreset_rows(engine: Engine, sample: SampledCoreset) -> Whole:
+    """The rows of all coreset nodes, gathered."""
     return engine.once(concatenate_rows, engine.each(sample_rows, sample.parts))

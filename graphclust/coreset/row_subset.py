@@ -37,6 +37,7 @@ def copy_row_subset(rows: Rows, nodes: np.ndarray, most: int | None = None) -> R
 
 
 def concatenate_rows(source: KernelSource, parts: list[ChosenRows]) -> ChosenRows:
+    """The rows of several blocks, one after the other."""
     lengths = np.concatenate([np.diff(part.indptr) for part in parts])
     indptr = np.concatenate([[0], np.cumsum(lengths)])
     nodes, _, indices, weights, degrees, self_affinity = (np.concatenate(arrays) for arrays in zip(*parts, strict=True))

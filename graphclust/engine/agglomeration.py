@@ -58,6 +58,7 @@ def merge_clusters(
 
 
 def graph_without_isolated_nodes(G: GraphLike, weight: str | None) -> Graph:
+    """The graph, or an error if it has isolated nodes."""
     graph = as_graph(G, weight=weight)
     if graph.isolated.any():
         raise ParameterError(

@@ -205,6 +205,7 @@ def describe_sure_bounds(size: np.ndarray, k: int) -> str:
 
 
 def pack(level: Level, k: int, run: Run) -> Partition:
+    """k clusters by size alone."""
     return with_sums(level, packed_labels(level.terms.size, k), k, run)
 
 

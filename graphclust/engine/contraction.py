@@ -65,6 +65,7 @@ def contractions(
 
 
 def coarsest(level: Level, steps: Sequence[Contraction]) -> Level:
+    """The level that contractions of a level end with."""
     return steps[-1].coarse if steps else level
 
 

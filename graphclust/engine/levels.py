@@ -99,6 +99,7 @@ def level_of(on: WeighedGraph, size: np.ndarray | None = None) -> Level:
 
 
 def n_entries(level: Level) -> int:
+    """Stored entries of the rows."""
     return len(level.rows.indices)
 
 
@@ -155,6 +156,7 @@ def room_for(level: Level, k: int) -> Partition:
 
 
 def no_sums(level: Level, k: int) -> ClusterSums:
+    """Sums of k clusters of a level, all zero."""
     return ClusterSums(np.zeros(k), np.zeros((k, *level.terms.mass.shape[1:])), np.zeros(k, np.int64))
 
 
@@ -175,6 +177,7 @@ def with_one_more(sums: ClusterSums) -> ClusterSums:
 
 
 def without_last(sums: ClusterSums) -> ClusterSums:
+    """The sums of all clusters but the last."""
     return ClusterSums(*(values[:-1] for values in sums))
 
 

@@ -42,6 +42,7 @@ Keep = Callable[[Labels], Labels] | None  # what parts the clusters of a level b
 
 
 def without_cut_edges(graph: Graph, labels: Labels) -> Graph:
+    """The graph without the edges between different clusters."""
     rows = loops.rows_within(level_of(weigh(graph, "modularity")), labels).rows
     n, n_entries = graph.n_nodes, int(rows.indptr[-1])
     weights = None if graph.weights is None else rows.weights[:n_entries]

@@ -190,11 +190,13 @@ def all_ones(data: np.ndarray) -> bool:
 
 
 def remark_on_duplicates(n_duplicates: int, pattern: bool) -> str:
+    """What is said of entries that were given more than once."""
     what_became = "collapsed" if pattern else "summed"
     return f"{amount(n_duplicates, 'duplicate entry was', 'duplicate entries were')} {what_became}"
 
 
 def remark_on_isolated(n_isolated: int) -> str:
+    """What is said of nodes without edges."""
     return f"{amount(n_isolated, 'isolated node has', 'isolated nodes have')} {ISOLATED}"
 
 

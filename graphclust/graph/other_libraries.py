@@ -112,5 +112,6 @@ def from_pandas(G: Any) -> Labeled:
 
 
 def from_graphblas(G: Any) -> Labeled:
+    """A graphblas.Matrix as SciPy has it."""
     rows, columns, values = G.to_coo()
     return sparse.coo_array((values, (rows.astype(np.int64), columns.astype(np.int64))), shape=G.shape).tocsr(), None

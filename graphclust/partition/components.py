@@ -236,6 +236,7 @@ def reduce_to(clusters: Clusters, k: int, typical: float) -> Clusters:
 
 
 def remove_clusters(clusters: Clusters, gone: npt.NDArray[np.int64]) -> Clusters:
+    """The clusters without some that are linked to no other."""
     is_left = np.ones(len(clusters.mass), bool)
     is_left[gone] = False
     number = np.cumsum(is_left) - 1

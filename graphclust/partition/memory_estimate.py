@@ -75,6 +75,7 @@ def estimate_memory(
 
 
 def bytes_for_graph(graph: Graph, k: int, method: str, coreset_size: int | None) -> int:
+    """`estimate_memory` on checked arguments."""
     if method == "auto":
         method = "two-step" if suits_a_coreset(graph, k, np.random.default_rng(0)) else "multilevel"
     if method == "multilevel":

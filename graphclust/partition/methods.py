@@ -98,6 +98,7 @@ def run_method(
 
 
 def part_of(graph: Graph, searched: np.ndarray) -> Graph:
+    """The graph of the nodes that are searched."""
     return graph if searched.all() else graph.subgraph(np.flatnonzero(searched))
 
 

@@ -67,10 +67,12 @@ def spread_labels_in_block(source: GraphSource, first: int, last: int, labels: n
 
 
 def count_changes(source: GraphSource, first: int, last: int, changes: Changes) -> tuple[int, int]:
+    """How many nodes got a label, and how many are still without."""
     return len(changes.nodes), changes.n_left
 
 
 def change_labels(source: GraphSource, labels: np.ndarray, parts: list[Changes]) -> np.ndarray:
+    """The labels after the changes of all blocks."""
     labels = labels.copy()
     for part in parts:
         labels[part.nodes] = part.labels
@@ -104,6 +106,7 @@ def moves_in_block(
 
 
 def count_moves(source: GraphSource, first: int, last: int, moves: Moves) -> tuple[int, np.ndarray]:
+    """How many nodes a move would help, and the mass that would join each cluster."""
     return len(moves.nodes), moves.joining
 
 

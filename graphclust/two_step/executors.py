@@ -249,14 +249,17 @@ def coreset_regions(source: GraphSource, small: Graph, k: int, components: str, 
 
 
 def number_of(source: GraphSource, regions: CoresetRegions) -> int:
+    """How many regions there are."""
     return int(regions.labels.max()) + 1
 
 
 def region_centroids(source: GraphSource, rows: ChosenRows, weights: np.ndarray, regions: CoresetRegions) -> Centroids:
+    """The centroids of the regions in kernel space."""
     return centroids_of_rows(source, rows, weights, regions.places, regions.labels)
 
 
 def join_labels(source: GraphSource, parts: list[np.ndarray]) -> np.ndarray:
+    """The labels of all nodes."""
     return np.concatenate(parts)
 
 
@@ -272,10 +275,12 @@ def number_labels(source: GraphSource, labels: np.ndarray) -> tuple[np.ndarray, 
 
 
 def pieces_in_one_place(source: GraphSource, labels: np.ndarray, regions: np.ndarray) -> tuple[np.ndarray, int]:
+    """See `pieces_of`."""
     return pieces_of(source.graph.degrees, labels, regions)
 
 
 def labels_of_clusters(source: GraphSource, labels: np.ndarray, clusters: np.ndarray, k: int) -> np.ndarray:
+    """The label of each of k clusters of nodes that all have the same."""
     of_clusters = np.empty(k, np.int32)
     of_clusters[clusters[clusters >= 0]] = labels[clusters >= 0]
     return of_clusters
@@ -308,12 +313,15 @@ def whole_partition(source: GraphSource, k: int, key: int) -> np.ndarray:
 
 
 def first_of(source: GraphSource, pair: tuple) -> object:
+    """The first of two values."""
     return pair[0]
 
 
 def second_of(source: GraphSource, pair: tuple) -> object:
+    """The second of two values."""
     return pair[1]
 
 
 def generator(key: int, number: int) -> np.random.Generator:
+    """The random generator of one stage that runs in one place."""
     return np.random.default_rng([key, number])

@@ -172,6 +172,7 @@ class InMemory:
 
 
 def labels_of_regions(small: Graph, n_regions: int, rng: np.random.Generator, progress: Progress) -> np.ndarray:
+    """Regions of a coreset's graph, by the normalized cut."""
     run = run_on(weigh(small, CUT.name), rng, progress)
     with progress.within(None):
         return partition_into(run.finest, n_regions, CUT, ONE_V_CYCLE, run)[0].labels

@@ -266,6 +266,7 @@ def sums_if_exact(whole: WholeGraph, found: Partition, n: int) -> ClusterSums | 
 
 
 def run_on_clusters(whole: WholeGraph, labels: Labels, k: int, name: str) -> Run:
+    """A run over the graph contracted to k clusters."""
     return Run(None, whole.contract(labels, k, name), whole.totals(name), whole.rng, whole.progress)
 
 

@@ -104,6 +104,7 @@ def total_weight(source: Any, first: int, last: int, part: Part) -> float:
 
 
 def no_distances(source: Any, first: int, last: int, part: Part) -> PointDistances:
+    """Before there is a candidate."""
     return PointDistances(distances_without_seeds(part.weights), np.zeros(last - first, np.int64), np.inf)
 
 
@@ -132,14 +133,17 @@ def draw_by_mass(
 
 
 def join_draws(source: Any, parts: list[DrawnPoints]) -> DrawnPoints:
+    """What all blocks drew."""
     return DrawnPoints(*(np.concatenate(arrays) for arrays in zip(*parts, strict=True)))
 
 
 def add_draws(source: Any, before: DrawnPoints | None, new: DrawnPoints) -> DrawnPoints:
+    """All candidates so far."""
     return new if before is None else join_draws(source, [before, new])
 
 
 def count_drawn(source: Any, drawn: DrawnPoints) -> int:
+    """How many candidates there are."""
     return len(drawn.rows)
 
 
@@ -183,6 +187,7 @@ def approach_distances(
 
 
 def mass_of(source: Any, first: int, last: int, distances: PointDistances) -> float:
+    """The mass of a block."""
     return distances.mass
 
 

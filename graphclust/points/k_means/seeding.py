@@ -87,6 +87,7 @@ def kmeans_plusplus(
 
 
 def greedy_candidates(k: int) -> int:
+    """How many candidates greedy k-means++ draws for each seed."""
     return 2 + int(np.log(k))
 
 
