@@ -1,5 +1,7 @@
 """Exactly k connected clusters wherever the graph has them: in memory, from a store, by blocks, with parts aside."""
 
+import itertools
+
 import networkx as nx
 import numpy as np
 import pytest
@@ -129,6 +131,14 @@ def test_clusters_of_a_graph_read_in_order_from_a_store_are_connected(method, tm
         store = graphclust.save_store(tmp_path / f"{seed}.store", sparse_graph(seed))
         found = coreset_sc(store, 8, method=method, rng=seed)
         assert parts_of_clusters(found.graph, found.labels) == [1] * 8
+
+
+@pytest.mark.filterwarnings("ignore::graphclust.errors.ConvergenceWarning")
+def test_a_coreset_that_misses_small_components_leaves_clusters_connected():
+    for seed, components in itertools.product(range(4), ("all", "large")):
+        trees = [nx.random_labeled_tree(n, seed=seed + n) for n in (2, 3, 2, 4, 2, 5, 2, 9, 20, 30)]
+        found = coreset_sc(nx.disjoint_union_all(trees), 20, components=components, method="two-step", rng=seed)
+        assert parts_of_clusters(found.graph, found.labels) == [1] * 20
 
 
 def test_clusters_that_unite_components_are_told_of():
