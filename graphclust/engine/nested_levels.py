@@ -32,7 +32,7 @@ from graphclust.errors import ParameterError
 from graphclust.graph.container import Graph
 from graphclust.graph.layers import LayeredGraph, without_negative
 from graphclust.graph.node_order import in_order, node_names, node_order
-from graphclust.objective.objective import WeighedGraph, node_terms, weigh
+from graphclust.objective.objective import OBJECTIVES, WeighedGraph, node_terms, weigh
 from graphclust.progress import Progress
 from graphclust.updates.warm_start import EarlierLevels, has_changed, restart_labels
 
@@ -264,12 +264,16 @@ def _resolutions(on: WeighedGraph, wanted: LevelOptions, run: Run) -> tuple[floa
     if not np.isinf(wanted.sizes.most) or run.progress.out_of_time():
         return (first,)
     if on.layers:  # as the combined weights show them, those above zero
-        on = weigh(without_negative(on.graph), "modularity")
+        on = weigh(without_negative(on.graph), wanted.objective)
         run = run_on(on, run.rng, run.progress)
-    natural = natural_resolutions(on, run, LOWEST if wanted.resolution is None else first)
-    if wanted.levels is None:
-        return tuple(sorted([first, *(value for value, width in natural if width >= WIDE)]))
-    return tuple(sorted([first, *(value for value, _ in natural[: wanted.levels - 1])]))
+    spec = OBJECTIVES[wanted.objective]
+    unit = spec.unit_of_resolution(on.totals)
+    if wanted.layered is not None and wanted.layered.sides is not None and not spec.is_relative:
+        unit *= on.graph.n_nodes**2 / float(np.prod(wanted.layered.sides))  # pairs of one node of each side
+    natural = natural_resolutions(on, run, LOWEST if wanted.resolution is None else first / unit)
+    kept = [value for value, width in natural if wanted.levels is not None or width >= WIDE]
+    most = len(kept) if wanted.levels is None else wanted.levels - 1
+    return tuple(sorted([first, *(value * unit for value in kept[:most])]))
 
 
 def _levels(

@@ -132,6 +132,16 @@ def test_natural_levels_are_the_planted_ones():
     assert len(levels_of(sparse.csr_array(A), levels=1).levels) == 1
 
 
+def test_natural_levels_are_at_resolutions_in_the_unit_of_the_call():
+    """Of the constant Potts model that is weight between two nodes: above the density around blocks, below theirs."""
+    A, outer, inner = planted(5, 5, 20, 0.7, 0.07, 0.004)
+    for kind, planted_ones in ((None, [outer, inner]), ("signed", [outer, inner]), ("bipartite", [np.tile(outer, 2)])):
+        found = levels_of(sparse.csr_array(A), objective="constant_potts", kind=kind)
+        assert all(same(*pair) for pair in zip(found.levels, planted_ones, strict=False)), kind
+        low, *higher = found.resolutions
+        assert 0.004 < low < 0.07 and (kind == "bipartite" or 0.07 < higher[0] < 0.7), kind
+
+
 def test_disjoint_cliques_are_one_level():
     found = levels_of(nx.disjoint_union_all([nx.complete_graph(4)] * 12))
     assert [len(parents) for parents in found.parents] == [12]

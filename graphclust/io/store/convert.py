@@ -203,7 +203,7 @@ class _Conversion:
         """Whether the unfinished store is still here; once published, its place may hold the store it replaced."""
         if self.book.notes["step"] != "sealed":
             return os.path.isdir(self.store)
-        with suppress(GraphFormatError):
+        with suppress(GraphFormatError, FileNotFoundError):
             return read_header(self.store)["id"] == self.book.notes["id"]
         return False
 

@@ -74,7 +74,8 @@ def open_store(path: str | os.PathLike[str], *, verify: str = "full") -> Graph:
     The files must not be changed while the graph is in use; nothing here does, since a store is replaced by another
     folder. A file that is cut short from outside kills the process that reads it.
 
-    Raises GraphFormatError, with the file and what is wrong with it, for what is no store or a damaged one.
+    Raises GraphFormatError, with the file and what is wrong with it, for what is no store or a damaged one, and
+    FileNotFoundError where there is nothing.
 
     >>> import networkx as nx, tempfile
     >>> from graphclust import save_store

@@ -4,6 +4,7 @@ A store is written into a new folder beside its place, header last, and takes it
 Files are never changed once they have their name, so that a process that has mapped them keeps reading what was there.
 """
 
+import errno
 import io
 import json
 import os
@@ -169,13 +170,18 @@ def _folder_to_disk(folder: str) -> None:
 
 
 def read_header(folder: str) -> dict[str, Any]:
-    """The header of a store, with every field of the right type; GraphFormatError names the one that is not."""
+    """The header of a store, with every field of the right type; GraphFormatError names the one that is not.
+
+    FileNotFoundError where there is nothing at all.
+    """
     path = os.path.join(folder, HEADER)
     take_back(folder)
     try:
         with open(path, encoding="utf-8") as file:
             header = parse_json(file.read(LONGEST_HEADER))
     except FileNotFoundError:
+        if not os.path.lexists(folder):
+            raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), folder) from None
         raise GraphFormatError(f"has no {HEADER}: it is not a store, or one that was not finished", folder) from None
     except ValueError as problem:
         raise GraphFormatError(f"is not JSON text ({problem}); write the store again", path) from None
