@@ -49,9 +49,9 @@ def test_code_is_what_is_left_without_prose():
 @pytest.mark.parametrize(
     ("what", "most"),
     [
-        pytest.param("package", 45_000, marks=not_yet(49_991)),
-        pytest.param("code", 31_000, marks=not_yet(34_164)),
-        pytest.param("tests", 41_000, marks=not_yet(44_703)),
+        pytest.param("package", 45_000, marks=not_yet(49_791)),
+        pytest.param("code", 31_000, marks=not_yet(33_992)),
+        pytest.param("tests", 41_000, marks=not_yet(44_724)),
     ],
 )
 def test_lines_are_within_the_budget(what, most):

@@ -12,6 +12,7 @@ import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from graphclust.errors import ConvergenceWarning, GraphClustError, GraphWarning, ParameterError
 from graphclust.faces.cli.commands import (
     cache,
     cluster,
@@ -65,17 +66,16 @@ def _run(arguments: list[str] | None) -> int:
         parser.error(f"{asked!r} is a file, expected a command before it, as in {example}")
     options = parser.parse_args(words)
     from graphclust.compiled.runtime.loop_cache import NotCompiledError
-    from graphclust.errors import ConvergenceWarning, GraphClustError, GraphWarning, ParameterError
     from graphclust.progress import Progress
 
-    options.typed = shlex.join(["graphclust", *words])
     line = ProgressLine()
+    options.typed, options.progress = shlex.join(["graphclust", *words]), Progress(None if options.quiet else line)
     try:
         with warnings.catch_warnings():
             for category in (GraphWarning, ConvergenceWarning):  # the reports carry these sentences
                 warnings.simplefilter("ignore", category)
             with _threads(options.threads), _log_to_stderr(options.verbose):
-                options.run(options, Progress(None if options.quiet else line))
+                options.run(options)
         return 0
     except KeyboardInterrupt as stop:
         line.clear()
@@ -105,7 +105,6 @@ def _threads(n: int | None) -> Iterator[None]:
         yield
         return
     from graphclust.compiled.runtime.blocks import most_threads
-    from graphclust.errors import ParameterError
     from graphclust.threads import limit_threads
 
     if not 1 <= n <= most_threads():

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from typing import IO, Any
 
+from graphclust.errors import GraphClustError
 from graphclust.io.atomic_write import is_pipe
 
 STANDARD_INPUT = "standard input"
@@ -31,8 +32,6 @@ def as_file(name: str) -> Iterator[str]:
     if name != "-" and not is_pipe(name):
         yield name
         return
-    from graphclust.errors import GraphClustError
-
     with temporary_copy() as (copy, path):
         with nullcontext(standard_input()) if name == "-" else open(name, "rb") as stream:
             shutil.copyfileobj(stream, copy)

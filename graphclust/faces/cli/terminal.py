@@ -6,14 +6,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import IO
 
+from graphclust.errors import escape_controls
 from graphclust.faces.cli.messages import in_the_shell
 from graphclust.progress_bar import is_terminal
 
 
 def show(text: str) -> None:
     """Print for people and flush, so that a closed pipe is noticed here."""
-    from graphclust.errors import escape_controls
-
     _print(escape_controls(text, keep="\n\t"))
 
 
@@ -27,8 +26,6 @@ def show_data(text: str) -> None:
 
 def tell(problem: str) -> None:
     """Print a line on what is wrong to stderr, in the words of the shell."""
-    from graphclust.errors import escape_controls
-
     if sys.stderr is not None:
         print(f"graphclust: {escape_controls(in_the_shell(problem))}", file=sys.stderr)
 

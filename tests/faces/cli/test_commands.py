@@ -243,7 +243,7 @@ def test_a_page_is_written_beside_the_labels(capsys, tmp_path):
     for command in ("cluster", "hierarchy"):
         for other in (both, again):
             words = (*([] if command == "hierarchy" else ["-k", 2]), "--html", other, "-o", both)
-            assert "-o and --html both name" in said(capsys, command, graph, *words)[2]
+            assert "two outputs are named" in said(capsys, command, graph, *words)[2]
     code, _, err = said(capsys, "partition", graph, "-k", 2, "-o", both, "--permutation", again)
     assert code == 2 and "two outputs are named" in err and not both.exists()
 
@@ -264,9 +264,9 @@ def test_threads_are_set_for_the_command_and_change_no_label(capsys, monkeypatch
     seen, before = [], n_threads()
     original = cluster_command.run
 
-    def run(options, progress):
+    def run(options):
         seen.append(n_threads())
-        original(options, progress)
+        original(options)
 
     monkeypatch.setattr(cluster_command, "run", run)
     for n in {1, most_threads()}:

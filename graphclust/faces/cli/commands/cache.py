@@ -1,13 +1,11 @@
 """`graphclust cache list` and `graphclust cache clear`: the data sets that were fetched to this machine."""
 
 import argparse
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from graphclust.errors import amount
 from graphclust.faces.cli.commands.options import Parser, everywhere, examples
 from graphclust.faces.cli.terminal import show
-
-if TYPE_CHECKING:
-    from graphclust.progress import Progress
 
 SUMMARY = "list or clear the data sets that were fetched"
 EXAMPLES = examples("graphclust cache list", "graphclust cache clear suitesparse:SNAP/com-DBLP")
@@ -24,19 +22,17 @@ def add_to(command: Parser) -> None:
     clearing.set_defaults(run=run_clear)
 
 
-def run_list(options: argparse.Namespace, progress: "Progress") -> None:
+def run_list(options: argparse.Namespace) -> None:
     """Print what the cache holds, and where it is."""
     from graphclust.datasets.cache import cache_folder, cached
-    from graphclust.errors import amount
 
     datasets = cached()
     total = sum(dataset.n_bytes for dataset in datasets)
     lines = [f"{_megabytes(dataset.n_bytes)}  {dataset.address}" for dataset in datasets]
-    lines.append(f"{_megabytes(total)}  {amount(len(datasets), 'data set')} in {cache_folder()}")
-    show("\n".join(lines))
+    show("\n".join([*lines, f"{_megabytes(total)}  {amount(len(datasets), 'data set')} in {cache_folder()}"]))
 
 
-def run_clear(options: argparse.Namespace, progress: "Progress") -> None:
+def run_clear(options: argparse.Namespace) -> None:
     """Remove, and say how much was freed."""
     from graphclust.datasets.cache import cache_folder, clear_cache
 

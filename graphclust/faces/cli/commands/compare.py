@@ -5,12 +5,12 @@ import json
 from collections import Counter
 from typing import TYPE_CHECKING, Any, cast
 
+from graphclust.errors import GraphFormatError, GraphValidationError, ParameterError, amount
 from graphclust.faces.cli.commands.options import Parser, add_graph_file, examples, load_input, load_kind
 from graphclust.faces.cli.terminal import show
 
 if TYPE_CHECKING:
     from graphclust.graph.layers import LayeredGraph
-    from graphclust.progress import Progress
 
 SUMMARY = "say how well two files of labels agree"
 EXAMPLES = examples(
@@ -39,7 +39,7 @@ def add_to(command: Parser) -> None:
     command.add_argument("other", metavar="B", help="other labels of the same nodes, in any order")
 
 
-def run(options: argparse.Namespace, progress: "Progress") -> None:
+def run(options: argparse.Namespace) -> None:
     """Read both, compare and print."""
     import numpy as np
 
@@ -60,11 +60,11 @@ def run(options: argparse.Namespace, progress: "Progress") -> None:
     facts |= {name: getattr(agreement, name)(one, other) for name in MEASURES if name not in too_long}
     if options.file is not None and options.kind not in (None, "undirected"):
         options.more, options.layer_weights, options.normalize = [], None, True
-        layered = cast("LayeredGraph", load_kind(options, progress))
+        layered = cast("LayeredGraph", load_kind(options))
         both = [labels_on(layered.combined, labels, path) for labels, path in files]
         facts |= {"kind": options.kind, "modularity": [layered.modularity(labels) for labels in both]}
     elif options.file is not None:
-        graph, _ = load_input(options, progress)
+        graph, _ = load_input(options)
         both = [labels_on(graph, labels, path) for labels, path in files]
         facts["normalized_cut"] = [normalized_cut(graph, labels) for labels in both]
         facts["modularity"] = [modularity(graph, labels) for labels in both]
@@ -86,7 +86,6 @@ def _imbalance(labels: dict) -> float:
 
 def _labels(path: str) -> dict:
     """Node -> label, from a file that names each node once."""
-    from graphclust.errors import GraphFormatError, ParameterError
     from graphclust.results.label_files import read_labels
 
     try:
@@ -100,8 +99,6 @@ def _labels(path: str) -> dict:
 
 
 def _check_same_nodes(one: dict, other: dict, options: argparse.Namespace) -> None:
-    from graphclust.errors import GraphValidationError
-
     for here, there, path, of in ((one, other, options.other, options.one), (other, one, options.one, options.other)):
         missing = next((node for node in here if node not in there), None)
         if missing is not None:
@@ -110,7 +107,6 @@ def _check_same_nodes(one: dict, other: dict, options: argparse.Namespace) -> No
 
 def _as_text(facts: dict[str, Any]) -> str:
     """The figures of the comparison, for a terminal."""
-    from graphclust.errors import amount
     from graphclust.results.kinds import NAMES
 
     n_clusters = [amount(k, "cluster") for k in facts["n_clusters"]]

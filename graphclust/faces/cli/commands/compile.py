@@ -1,13 +1,9 @@
 """`graphclust compile`: compile all loops ahead of time."""
 
 import argparse
-from typing import TYPE_CHECKING
 
 from graphclust.faces.cli.commands.options import Parser, examples
 from graphclust.faces.cli.terminal import show
-
-if TYPE_CHECKING:
-    from graphclust.progress import Progress
 
 SUMMARY = "compile all loops ahead of time, for images and slow first calls"
 EXAMPLES = examples(
@@ -19,17 +15,16 @@ EXAMPLES = examples(
 def add_to(command: Parser) -> None:
     """Add its arguments."""
     command.add_argument(
-        "--into",
-        metavar="DIR",
+        "--into", metavar="DIR",
         help="keep the loops in DIR, for other users and read-only mounts: processes read them, and need not write, "
         "where the environment has GRAPHCLUST_LOOPS=DIR",
-    )
+    )  # fmt: skip
 
 
-def run(options: argparse.Namespace, progress: "Progress") -> None:
+def run(options: argparse.Namespace) -> None:
     """Compile, and say what was."""
     from graphclust.faces.precompile import compile_ahead
 
-    said = compile_ahead(progress, options.into)
+    said = compile_ahead(options.progress, options.into)
     if not options.quiet:
         show(said)

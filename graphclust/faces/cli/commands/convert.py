@@ -4,27 +4,18 @@ import argparse
 import os
 from typing import TYPE_CHECKING
 
+from graphclust.errors import ParameterError
+from graphclust.faces.cli.commands import options as shared
 from graphclust.faces.cli.commands.graph_output import WHERE, add_format, check_graph_output, write_graph
-from graphclust.faces.cli.commands.options import (
-    Parser,
-    add_force,
-    add_graph_file,
-    as_output,
-    check_store_output,
-    columns_of,
-    examples,
-    load_input,
-    rows_of,
-)
+from graphclust.faces.cli.standard_input import as_file
 from graphclust.faces.cli.terminal import show
 
 if TYPE_CHECKING:
-    from graphclust.graph.container import Graph
-    from graphclust.progress import Progress
+    from graphclust import Graph
 
 STORE = "store"
 SUMMARY = "write the graph of a file in another format"
-EXAMPLES = examples(
+EXAMPLES = shared.examples(
     "graphclust convert graph.tar.gz graph.npz              for quick loading from here on",
     "graphclust convert edges.csv graph.metis.gz --to metis",
     "graphclust convert calls.csv graph.npz --source caller --target callee --weight minutes",
@@ -34,42 +25,37 @@ EXAMPLES = examples(
 )
 
 
-def add_to(command: Parser) -> None:
+def add_to(command: shared.Parser) -> None:
     """Add its arguments."""
-    add_graph_file(command)
-    command.add_argument("output", metavar="OUTPUT", type=as_output, help=f"file to write: {WHERE}")
+    shared.add_graph_file(command)
+    command.add_argument("output", metavar="OUTPUT", type=shared.as_output, help=f"file to write: {WHERE}")
     add_format(command, STORE)
-    add_force(command)
+    shared.add_force(command)
 
 
-def run(options: argparse.Namespace, progress: "Progress") -> None:
+def run(options: argparse.Namespace) -> None:
     """Load, save, and say what was written."""
-    from graphclust.errors import ParameterError
-
     if options.to == STORE:
         if options.drop_loops or options.round_weights is not None:
             raise ParameterError("--drop-loops and --round-weights are for other formats than a store; leave them out")
-        check_store_output(options.output, options.force, never=options.file)
-        graph = _write_store(options, progress)
+        shared.check_store_output(options.output, options.force, never=options.file)
+        graph = _write_store(options)
     else:
         check_graph_output(options, never=options.file)
-        graph, _ = load_input(options, progress)
+        graph, _ = shared.load_input(options)
         write_graph(options, graph)
     if not options.quiet and options.output != "-":
         show("\n".join([f"{options.output}: {graph}", *(f"  note: {remark}" for remark in graph.remarks)]))
 
 
-def _write_store(options: argparse.Namespace, progress: "Progress") -> "Graph":
+def _write_store(options: argparse.Namespace) -> "Graph":
     """The graph as a store: of a file of any size, or of what has to be loaded first."""
-    from graphclust.faces.cli.standard_input import as_file
     from graphclust.io.save import save_store
     from graphclust.io.store.convert import convert_to_store
 
     with as_file(options.file) as path:
         if os.path.isfile(path):
-            return convert_to_store(
-                path, options.output, max_bytes=options.max_bytes, memory_limit=options.memory_limit,
-                overwrite=options.force, progress=progress, **rows_of(options), **columns_of(options),
-            )  # fmt: skip
-    graph, _ = load_input(options, progress)
+            given = shared.reading_of(options) | {"overwrite": options.force, "progress": options.progress}
+            return convert_to_store(path, options.output, **given)
+    graph, _ = shared.load_input(options)
     return save_store(options.output, graph, overwrite=options.force)

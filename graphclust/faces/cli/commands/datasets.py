@@ -3,13 +3,10 @@
 import argparse
 import json
 from dataclasses import asdict
-from typing import TYPE_CHECKING
 
-from graphclust.faces.cli.commands.options import Parser, examples
+from graphclust.errors import amount
+from graphclust.faces.cli.commands.options import Parser, add_report, examples
 from graphclust.faces.cli.terminal import show
-
-if TYPE_CHECKING:
-    from graphclust.progress import Progress
 
 SUMMARY = "search the graphs of the SuiteSparse collection and of SNAP"
 EXAMPLES = examples(
@@ -30,18 +27,15 @@ def add_to(command: Parser) -> None:
     command.add_argument(
         "--order", choices=("id", "memory", "name"), default="id", help="memory: largest need first (id)"
     )
-    command.add_argument("--report", choices=("text", "json"), default="text", help="how to print the result (text)")
+    add_report(command)
 
 
-def run(options: argparse.Namespace, progress: "Progress") -> None:
+def run(options: argparse.Namespace) -> None:
     """Print what was found, a line each."""
     from graphclust.datasets.catalog import find
-    from graphclust.errors import amount
 
     entries = None if options.entries is None else tuple(options.entries)
-    found = find(
-        options.word, kind=options.kind, entries=entries, symmetric=options.symmetric, order=options.order
-    )  # fmt: skip
+    found = find(options.word, kind=options.kind, entries=entries, symmetric=options.symmetric, order=options.order)
     if options.report == "json":
         show(json.dumps([{"address": entry.address, "memory": entry.memory, **asdict(entry)} for entry in found]))
         return

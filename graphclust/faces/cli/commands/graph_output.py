@@ -4,10 +4,12 @@ import argparse
 import sys
 from typing import TYPE_CHECKING
 
+from graphclust.errors import GraphValidationError, ParameterError
 from graphclust.faces.cli.commands.options import check_output
+from graphclust.faces.cli.terminal import standard_output
 
 if TYPE_CHECKING:
-    from graphclust.graph.container import Graph
+    from graphclust import Graph
 
 WHERE = ".mtx, .txt, .tsv, .csv, .graph, .graphml, .gml, .gexf (each also .gz), .npz; or - for standard output"
 
@@ -32,7 +34,6 @@ def check_graph_output(options: argparse.Namespace, never: str, option: str = ""
 
     never : the input.  option : the one that names the output, if it is an option.
     """
-    from graphclust.errors import ParameterError
     from graphclust.io.save import PIPED, format_of
 
     if options.output == "-":
@@ -47,8 +48,6 @@ def check_graph_output(options: argparse.Namespace, never: str, option: str = ""
 
 def write_graph(options: argparse.Namespace, graph: "Graph") -> None:
     """Write it as asked for, to standard output in place of a report."""
-    from graphclust.errors import GraphValidationError
-    from graphclust.faces.cli.terminal import standard_output
     from graphclust.io.save import content_of, fit_for_writing, save_graph
 
     try:

@@ -1,16 +1,12 @@
 """`graphclust knn POINTS -k 15 -o GRAPH`: the graph of nearest neighbors of points in a file."""
 
 import argparse
-from typing import TYPE_CHECKING
 
+from graphclust.errors import amount
 from graphclust.faces.cli.commands.graph_output import WHERE, add_format, check_graph_output, write_graph
 from graphclust.faces.cli.commands.options import Parser, add_force, add_seed, as_output, examples
+from graphclust.faces.cli.standard_input import input_name, standard_input
 from graphclust.faces.cli.terminal import show
-
-if TYPE_CHECKING:
-    import numpy as np
-
-    from graphclust.progress import Progress
 
 SUMMARY = "join each point of a file with its nearest neighbors"
 EXAMPLES = examples(
@@ -20,6 +16,7 @@ EXAMPLES = examples(
     "graphclust knn points.npy -k 15 --method approximate -o graph.mtx",
     "zcat table.csv.gz | graphclust knn - -o - | graphclust cluster - -k 10   in a pipe",
 )
+POINTS = "a row for each point: .npy, .npz, .csv, .tsv or .txt, or - for any of these from standard input"
 
 
 def add_to(command: Parser) -> None:
@@ -28,11 +25,7 @@ def add_to(command: Parser) -> None:
     from graphclust.points.neighbors.metrics import METRICS, SYNONYMS
     from graphclust.points.neighbors.search import METHODS
 
-    command.add_argument(
-        "points",
-        metavar="POINTS",
-        help="a row for each point: .npy, .npz, .csv, .tsv or .txt, or - for any of these from standard input",
-    )
+    command.add_argument("points", metavar="POINTS", help=POINTS)
     command.add_argument("-k", type=int, default=15, metavar="K", help="neighbors of each point (15)")
     command.add_argument(
         "-o", "--output", required=True, metavar="GRAPH", type=as_output, help=f"write the graph here: {WHERE}"
@@ -54,23 +47,18 @@ def add_to(command: Parser) -> None:
     add_force(command)
 
 
-def run(options: argparse.Namespace, progress: "Progress") -> None:
+def run(options: argparse.Namespace) -> None:
     """Read the points, join them, write the graph and say how large it is."""
     from graphclust import knn_graph
-    from graphclust.errors import amount
+    from graphclust.io.text.points import points_of, read_points
 
     check_graph_output(options, never=options.points, option="-o ")
+    name = options.points
     graph = knn_graph(
-        _points(options.points), options.k, metric=options.metric, method=options.method, n_probes=options.n_probes,
-        symmetrize=options.symmetrize, weights=options.weights, rng=options.seed, progress=progress,
+        points_of(standard_input(), input_name(name)) if name == "-" else read_points(name), options.k,
+        metric=options.metric, method=options.method, n_probes=options.n_probes, symmetrize=options.symmetrize,
+        weights=options.weights, rng=options.seed, progress=options.progress,
     )  # fmt: skip
     write_graph(options, graph)
     if not options.quiet and options.output != "-":
         show(f"{amount(graph.n_nodes, 'node')}, {amount(graph.n_edges, 'edge')} in {options.output}")
-
-
-def _points(name: str) -> "np.ndarray":
-    from graphclust.faces.cli.standard_input import input_name, standard_input
-    from graphclust.io.text.points import points_of, read_points
-
-    return points_of(standard_input(), input_name(name)) if name == "-" else read_points(name)

@@ -12,21 +12,23 @@ from dataclasses import replace
 from inspect import signature
 from typing import TYPE_CHECKING, Any, NoReturn, get_args, get_type_hints
 
+from graphclust.errors import ParameterError, escape_controls
 from graphclust.faces.cli.messages import in_the_shell
+from graphclust.faces.cli.standard_input import as_file, input_name
 from graphclust.faces.cli.terminal import show
+from graphclust.io.atomic_write import check_not_input, check_target
 
 if TYPE_CHECKING:
-    from graphclust.graph.container import Graph
+    from graphclust import Graph, LoadInfo
     from graphclust.graph.layers import LayeredGraph
     from graphclust.io.edges import Edges
-    from graphclust.io.read_file import LoadInfo
-    from graphclust.progress import Progress
 
 WRONG_USE = 2  # the exit code
 METAVARS = {"time_budget": "SECONDS", "min_size": "NODES", "max_size": "NODES", "connectivity": "WELL"}
 CONNECTIVITY = "well, or a number that the minimum cut inside each cluster is above; nodes in none are"
 COLUMNS = ("source", "target", "weight", "header")
 ROWS = ("format", "symmetrize", "weights", "bipartite", "missing", "duplicates", "constraint", "encoding")
+LIMITS = ("memory_limit", "max_bytes")
 
 
 class Parser(argparse.ArgumentParser):
@@ -52,8 +54,6 @@ class Parser(argparse.ArgumentParser):
         return f", did you mean {near[0]}?" if near else ""
 
     def error(self, message: str) -> NoReturn:
-        from graphclust.errors import escape_controls
-
         self.exit(WRONG_USE, f"{self.prog}: {escape_controls(message)} (see {self.prog} --help)\n")
 
 
@@ -105,16 +105,18 @@ def add_graph_file(file: argparse.ArgumentParser, flag: str | None = None) -> No
         "--missing", choices=("error", "drop", "keep"), default="error", help="of rows without an id (error)"
     )
     file.add_argument(
-        "--duplicates",
-        choices=("sum", "max", "error"),
-        default="sum",
-        help="which weights of an edge count (sum)",
+        "--duplicates", choices=("sum", "max", "error"), default="sum", help="which weights of an edge count (sum)"
     )
     file.add_argument("--constraint", type=int, metavar="I", help="which weight of the nodes of a METIS file, from 0")
     file.add_argument("--encoding", metavar="NAME", help="of a text that is not UTF-8, such as cp1252")
     file.add_argument("--memory-limit", type=int, metavar="BYTES", help="most that the header of the file may ask for")
     file.add_argument("--max-bytes", type=int, metavar="BYTES", help="most that a compressed file may unpack to")
-    file.add_argument("--report", choices=("text", "json"), default="text", help="how to print the result (text)")
+    add_report(file)
+
+
+def add_report(parser: argparse.ArgumentParser) -> None:
+    """Whether people or programs read what is printed."""
+    parser.add_argument("--report", choices=("text", "json"), default="text", help="how to print the result (text)")
 
 
 def _column(text: str) -> str | int:
@@ -143,36 +145,32 @@ def numbers(text: str) -> list[float]:
     return [float(part) for part in text.split(",")]
 
 
-def load_kind(options: argparse.Namespace, progress: "Progress") -> "Graph | LayeredGraph":
+def load_kind(options: argparse.Namespace) -> "Graph | LayeredGraph":
     """The graph of one kind of a file, or of several files, by the options of `add_kind`."""
-    from graphclust.errors import ParameterError
     from graphclust.graph.layers import LayeredGraph
     from graphclust.io.kinds import as_layered
 
     files = [options.file, *options.more]
-    graphs: dict[Any, Any] = {
-        name: _load_one(argparse.Namespace(**vars(options) | {"file": name}), progress) for name in files
-    }
-    of_layers = {"layer_weights": options.layer_weights, "normalize": options.normalize}
+    graphs: dict[Any, Any] = {name: _load_one(argparse.Namespace(**vars(options) | {"file": name})) for name in files}
     if len(graphs) < len(files):
         raise ParameterError("a file is named twice, expected different ones")
+    of_layers = {"layer_weights": options.layer_weights, "normalize": options.normalize}
     graph = as_layered(graphs if options.more else graphs[options.file], options.kind, **of_layers)
     if isinstance(graph, LayeredGraph) and getattr(options, "html", None) is not None:
         raise ParameterError(f"--html shows undirected graphs only, and the graph is {graph.kind}; leave it out")
     return graph
 
 
-def _load_one(options: argparse.Namespace, progress: "Progress") -> "Graph | Edges":
+def _load_one(options: argparse.Namespace) -> "Graph | Edges":
     """The graph of a file, or its edges where directions, sides or signs count."""
-    from graphclust.faces.cli.standard_input import as_file
     from graphclust.io.columns import Columns
     from graphclust.io.formats import toy_graphs
     from graphclust.io.load import edges_of_file
 
     is_toy = options.file in toy_graphs.NAMES and not os.path.exists(options.file)
     if options.kind in (None, "undirected") or is_toy:
-        return load_input(options, progress)[0]
-    rows, columns = rows_of(options), Columns(**columns_of(options))
+        return load_input(options)[0]
+    rows, columns = _given(options, ROWS), Columns(**_given(options, COLUMNS))
     del rows["symmetrize"]
     weights = rows.pop("weights")
     rows["bipartite"] = rows["bipartite"] or options.kind == "bipartite" or None
@@ -181,14 +179,13 @@ def _load_one(options: argparse.Namespace, progress: "Progress") -> "Graph | Edg
         return edges_of_file(path, signs, columns=columns, **rows)
 
 
-def columns_of(options: argparse.Namespace) -> dict[str, Any]:
-    """The columns of a table as `load_graph` and `convert_to_store` take them."""
-    return {name: getattr(options, name) for name in COLUMNS}
+def _given(options: argparse.Namespace, names: tuple[str, ...]) -> dict[str, Any]:
+    return {name: getattr(options, name) for name in names}
 
 
-def rows_of(options: argparse.Namespace) -> dict[str, Any]:
-    """How the rows of a file are read, for the same functions."""
-    return {name: getattr(options, name) for name in ROWS}
+def reading_of(options: argparse.Namespace) -> dict[str, Any]:
+    """How a file is read, as `load_graph` and `convert_to_store` take it."""
+    return _given(options, (*ROWS, *COLUMNS, *LIMITS))
 
 
 def as_output(name: str) -> str:
@@ -206,7 +203,9 @@ def add_seed(parser: argparse.ArgumentParser) -> None:
 def reading_options(options: argparse.Namespace) -> dict[str, Any]:
     """The options of reading that are not the defaults, for the record."""
     defaults = {"symmetrize": "max", "missing": "error", "duplicates": "sum"}
-    return {name: value for name, value in rows_of(options).items() if value not in (None, False, defaults.get(name))}
+    return {
+        name: value for name, value in _given(options, ROWS).items() if value not in (None, False, defaults.get(name))
+    }
 
 
 def reading_options_in_words(options: argparse.Namespace) -> str:
@@ -220,14 +219,12 @@ def reading_options_in_words(options: argparse.Namespace) -> str:
     return shlex.join(words)
 
 
-def load_input(
-    options: argparse.Namespace, progress: "Progress", of_pattern: bool = False
-) -> "tuple[Graph, LoadInfo | None]":
+def load_input(options: argparse.Namespace, of_pattern: bool = False) -> "tuple[Graph, LoadInfo | None]":
     """The graph of a file, of standard input for "-", or of a classic or data set whose name is no file's.
 
     of_pattern : whether the values of a matrix count 1 each unless --weights is given, which a remark says.
     """
-    from graphclust.faces.cli.standard_input import as_file, input_name
+    from graphclust.datasets.resolve import describe_download
     from graphclust.io.columns import Columns
     from graphclust.io.formats import toy_graphs
     from graphclust.io.load import load_graph
@@ -235,65 +232,65 @@ def load_input(
     from graphclust.io.recognition import holds_values_of_matrix
 
     if not os.path.exists(options.file) and options.file in toy_graphs.NAMES:
-        refuse_columns_of(Columns(**columns_of(options)), "a graph without columns", options.file)
+        refuse_columns_of(Columns(**_given(options, COLUMNS)), "a graph without columns", options.file)
         return replace(toy_graphs.classic_graph(options.file)[0], file=options.file), None
-    _announce(options)
+    expected = describe_download(options.file, options.memory_limit)
+    if expected is not None and sys.stderr is not None:
+        print(f"graphclust: {expected}", file=sys.stderr)
     with as_file(options.file) as path:
         of_pattern = of_pattern and options.weights is None and holds_values_of_matrix(path)
         if of_pattern:
             options.weights = "ignore"
-        graph, info = load_graph(
-            path, memory_limit=options.memory_limit, max_bytes=options.max_bytes, return_info=True, progress=progress,
-            **rows_of(options), **columns_of(options),
-        )  # fmt: skip
+        graph, info = load_graph(path, return_info=True, progress=options.progress, **reading_of(options))
         if of_pattern:
-            graph = replace(
-                graph, remarks=(*graph.remarks, "the values of the matrix are not used; --weights file takes them")
-            )
+            remark = "the values of the matrix are not used; --weights file takes them"
+            graph = replace(graph, remarks=(*graph.remarks, remark))
         name = input_name(options.file)
         if options.quiet and info.repairs and sys.stderr is not None:  # no report will say it
             print(in_the_shell(f"graphclust: {name}: {'; '.join(info.repairs)}"), file=sys.stderr)
         return (graph, info) if path == options.file else (replace(graph, file=name), replace(info, path=name))
 
 
-def _announce(options: argparse.Namespace) -> None:
-    """Before a download: how large the graph is, and whether memory will do."""
-    from graphclust.datasets.resolve import describe_download
-
-    expected = describe_download(options.file, options.memory_limit)
-    if expected is not None and sys.stderr is not None:
-        print(f"graphclust: {expected}", file=sys.stderr)
+def add_outputs(command: argparse.ArgumentParser, what: str, labels: str, page: str | None = None) -> None:
+    """The options that say where the result goes and, if there is one, the page, with the help of each."""
+    command.add_argument("-o", "--output", metavar=what, type=as_output, help=labels)
+    if page is not None:
+        command.add_argument("--html", metavar="PAGE", help=page)
 
 
-def check_output(output: str | None, force: bool, never: str | None = None) -> None:
+def check_outputs(options: argparse.Namespace, **named: str) -> dict[str, str]:
+    """The files to write, by what they hold; impossible ones are refused before work is done for them.
+
+    named : what the file of each option holds.
+    """
+    files: dict[str, str] = {}
+    for name, what in named.items():
+        file = getattr(options, name)
+        if file is None or (file == "-" and name in ("output", "permutation")):
+            continue
+        for never in (options.file, *getattr(options, "more", [])):
+            check_output(file, options.force, never)
+        if _place_of(file) in {*map(_place_of, files.values())}:
+            raise ParameterError(f"two outputs are named {file}, expected different files")
+        files[what] = file
+    return files
+
+
+def check_output(output: str, force: bool, never: str) -> None:
     """Refuse a file that cannot or must not be written before work is done for it; never : the input."""
-    from graphclust.errors import ParameterError
-    from graphclust.io.atomic_write import check_target
-
     if output == "-":
         raise ParameterError("only -o and --permutation write to standard output, which - stands for; name a file")
-    if output is not None:
-        with _as_wrong_use():
-            check_target(output, force, never=never)
+    with _as_wrong_use():
+        check_target(output, force, never=never)
 
 
-def place_of(output: str) -> str:
+def _place_of(output: str) -> str:
     """The folder, with all links resolved, and the name of a file."""
     return os.path.join(os.path.realpath(os.path.dirname(output)), os.path.basename(output))
 
 
-def refuse_one_file(output: str | None, page: str | None) -> None:
-    """Refuse the same file for the result and for the page, which would take its place."""
-    from graphclust.errors import ParameterError
-
-    if output is not None and page is not None and place_of(output) == place_of(page):
-        raise ParameterError(f"-o and --html both name {page}, expected two files")
-
-
 def check_store_output(output: str, force: bool, never: str) -> None:
     """The same for the folder of a store."""
-    from graphclust.errors import ParameterError
-    from graphclust.io.atomic_write import check_not_input
     from graphclust.io.store.store_files import check_store_target
 
     if output == "-":
@@ -306,8 +303,6 @@ def check_store_output(output: str, force: bool, never: str) -> None:
 @contextmanager
 def _as_wrong_use() -> Iterator[None]:
     """Turn an OSError of an output into a ParameterError: the request is at fault, not the work."""
-    from graphclust.errors import ParameterError
-
     try:
         yield
     except OSError as problem:
@@ -343,14 +338,14 @@ def _plain_types(hint: Any) -> Iterator[Any]:
         yield from _plain_types(part)
 
 
-def parameters_of(options: argparse.Namespace, graph: "Graph", progress: "Progress") -> dict[str, Any]:
+def parameters_of(options: argparse.Namespace, graph: Any) -> dict[str, Any]:
     """The parameters that `add_parameters` has made options of, and what all functions take."""
     given = {name: getattr(options, name) for name in options.parameters}
     if getattr(options, "node_weight", None) is not None:
         from graphclust.io.node_weights import read_node_weights
 
         given["node_weight"] = read_node_weights(options.node_weight, graph)
-    return given | {"rng": options.seed, "progress": progress}
+    return given | {"rng": options.seed, "progress": options.progress}
 
 
 def number(text: str) -> float:
