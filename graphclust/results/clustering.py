@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable
 from dataclasses import dataclass, field
-from typing import Any, Literal, cast, overload
+from typing import Any, Literal, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -19,8 +19,6 @@ from graphclust.engine.well_connected import count_well_connected, minimum_cuts
 from graphclust.errors import GraphValidationError
 from graphclust.graph.container import Graph
 from graphclust.graph.layers import LayeredGraph
-from graphclust.graph.node_order import node_names
-from graphclust.html_table import html_text
 from graphclust.objective.cuts import cut_and_volume, links_to_others, sum_by_label
 from graphclust.objective.objective import OBJECTIVE_SPECS
 from graphclust.progress import ProgressLike
@@ -28,13 +26,11 @@ from graphclust.results import report
 from graphclust.results.cluster_table import ClusterRow, table_of
 from graphclust.results.confidence import Certainty, certainty
 from graphclust.results.kinds import AGAIN, OfKind
-from graphclust.results.label_matching import ChangeLog, ClusterChange
+from graphclust.results.label_matching import ChangeLog
 from graphclust.results.prediction import ClusterModel, model_of
 from graphclust.results.quotient import highest_excess
 from graphclust.updates.clustering_update import remake_clustering
 from graphclust.updates.drift import Drift, drift_of
-from graphclust.updates.edit_arguments import Edges, Edits
-from graphclust.updates.update import update
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,19 +85,9 @@ class Clustering(OfKind):
         return np.arange(self.n_clusters) if self.stable_ids is None else self.stable_ids
 
     @property
-    def changes(self) -> tuple[ClusterChange, ...]:
-        """After an `update`, what became of the clusters before."""
-        return self.change_log.changes
-
-    @property
     def origin(self) -> dict[str, Any]:
         """How the labels came about: graphclust's version, the graph's file, k, the seed and the options."""
         return report.origin(self.version, self.graph.file, self.k, self.seed, self.parameters)
-
-    @property
-    def nodes(self) -> Sequence[Hashable]:
-        """The caller's nodes, in the order of `labels`."""
-        return node_names(self.graph)
 
     @property
     def isolated(self) -> npt.NDArray[np.bool_]:
@@ -349,52 +335,11 @@ class Clustering(OfKind):
         """
         return self.model().predict(rows)
 
-    def update(
-        self,
-        *,
-        added: Edges = None,
-        removed: Edges = None,
-        reweighted: Edges = None,
-        added_nodes: Iterable[Hashable] | None = None,
-        removed_nodes: Iterable[Hashable] | None = None,
-        node_weight: Any = None,
-        rng: Seed = None,
-        progress: ProgressLike = None,
-    ) -> Clustering:
-        """The clustering after edits of its graph; only the clusters near the edits are worked on again.
-
-        added : new edges (u, v) or (u, v, weight); a node that the graph does not have yet is created. removed : edges
-            (u, v) of the graph. reweighted : edges (u, v, weight) of the graph, with their new weights. All three are
-            lists of tuples, arrays of 2 or 3 columns or tables as `graph_from_table` takes them, and name nodes as the
-            graph does; in a graph without names a node is its row, and new nodes get the next rows: in a graph of 10
-            nodes the first new node is 10.
-        added_nodes : new nodes, which have no edges unless `added` has some. removed_nodes : nodes to remove with their
-            edges; no edge of theirs may be added or reweighted.
-        node_weight : a mapping or a pandas Series from nodes, new ones or others, to what they weigh in bounds, > 0.
-        rng, progress : as `communities` takes them; an interruption by Ctrl-C leaves this clustering as it is and
-            carries no result. The same graph with its nodes in another order may get other labels.
-
-        Returns a `Clustering`: with exactly k clusters if k was asked for, else with as many as the resolution makes.
-        Bounds on sizes still hold; a new node counts 1 unless `node_weight` has it. Clusters keep their labels
-        and `ids`, and a new cluster gets an id that no cluster had before. If clusters disappear, those of the highest
-        labels take the free labels.
-        `changes` tells which clusters were kept, grew, ...
-
-        Raises EditError, which is a ParameterError, for a node or an edge that is not there, is there already or is
-        named twice; ParameterError, GraphValidationError or TypeError for other edits that are not possible.
-
-        >>> import networkx as nx
-        >>> from graphclust import communities
-        >>> pair = communities(nx.barbell_graph(5, 0), rng=0)
-        >>> later = pair.update(added=[(9, 10), (8, 10)], removed=[(4, 5)], rng=0)
-        >>> later.labels
-        array([0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1])
-        >>> later.changes[1]
-        ClusterChange(kind='grown', before=(1,), after=(1,), size_before=5, size_after=6)
-        """
+    def _refuse_update(self) -> None:
         self.refuse_other_kinds("update is", AGAIN)
-        edits = Edits(added, removed, reweighted, added_nodes, removed_nodes, node_weight)
-        return cast(Clustering, update(remake_clustering, self, edits, rng, progress))
+
+    def _remake(self, *edited: Any) -> Clustering:
+        return remake_clustering(self, *edited)
 
     def drift(self, *, rng: Seed = None, progress: ProgressLike = None) -> Drift:
         """The value of these clusters, after updates, beside that of the same graph clustered from nothing.
@@ -443,6 +388,3 @@ class Clustering(OfKind):
 
     def __repr__(self) -> str:
         return f"Clustering({self.graph.n_nodes} nodes in {self.n_clusters} clusters)"
-
-    def _repr_html_(self) -> str:
-        return html_text(repr(self), str(self))

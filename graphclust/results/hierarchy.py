@@ -3,30 +3,28 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from graphclust import __version__
 from graphclust.cached import cached_property
-from graphclust.checks import K_OF_GRAPH, Seed, as_whole_number, import_extra
+from graphclust.checks import K_OF_GRAPH, as_whole_number, import_extra
 from graphclust.engine.likelihood import nats_saved
 from graphclust.graph.container import Graph
 from graphclust.graph.layers import LayeredGraph, without_negative
-from graphclust.graph.node_order import listing_order, node_names
-from graphclust.html_table import html_text
+from graphclust.graph.node_order import listing_order
 from graphclust.objective.cuts import cut_and_volume, modularity_of_sums
-from graphclust.progress import Progress, ProgressLike
+from graphclust.progress import Progress
 from graphclust.results import hierarchy_text, report
 from graphclust.results.clustering import Clustering
 from graphclust.results.from_labels import clustering_of, numbering_by_size
-from graphclust.results.label_matching import ChangeLog, ClusterChange
+from graphclust.results.kinds import OfGraph
+from graphclust.results.label_matching import ChangeLog
 from graphclust.results.level_dendrogram import cut, linkage_of
-from graphclust.updates.edit_arguments import Edges, Edits
-from graphclust.updates.update import update
 
 if TYPE_CHECKING:
     import networkx
@@ -55,7 +53,7 @@ class NestedCluster(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Hierarchy:
+class Hierarchy(OfGraph):
     """Nested levels of clusters.
 
     levels : coarsest first, int64, shape (n_nodes,) each, in the order of `nodes`; the clusters of a level are numbered
@@ -93,16 +91,6 @@ class Hierarchy:
     layered: LayeredGraph | None = None
 
     @property
-    def nodes(self) -> Sequence[Hashable]:
-        """The caller's nodes, in the order of the labels."""
-        return node_names(self.graph)
-
-    @property
-    def changes(self) -> tuple[ClusterChange, ...]:
-        """After an `update`, what became of the clusters before."""
-        return self.change_log.changes
-
-    @property
     def origin(self) -> dict[str, Any]:
         """How the levels came about: graphclust's version, the graph's file, the seed and the options."""
         told = report.origin(self.version, self.graph.file, 0, self.seed, self.parameters)
@@ -126,7 +114,7 @@ class Hierarchy:
 
         A level that a bound on sizes splits further than the edges tell has less than the one above it.
         """
-        self.coarsest.refuse_other_kinds("the evidence for clusters is")
+        self.refuse_other_kinds("the evidence for clusters is")
         return tuple(nats_saved(self.graph, labels) for labels in self.levels)
 
     @cached_property
@@ -141,41 +129,13 @@ class Hierarchy:
         """Nodes of each cluster of a level, int64, shape (clusters,)."""
         return np.bincount(self.levels[level])
 
-    def update(
-        self,
-        *,
-        added: Edges = None,
-        removed: Edges = None,
-        reweighted: Edges = None,
-        added_nodes: Iterable[Hashable] | None = None,
-        removed_nodes: Iterable[Hashable] | None = None,
-        node_weight: Any = None,
-        rng: Seed = None,
-        progress: ProgressLike = None,
-    ) -> Hierarchy:
-        """The hierarchy after edits of its graph, made from this one; the bounds hold as before.
+    def _refuse_update(self) -> None:
+        self.refuse_other_kinds("update is", "hierarchy(G) makes levels of the changed graph")
 
-        added, removed, reweighted, added_nodes, removed_nodes, node_weight, rng, progress : as `Clustering.update`
-            takes them.
-
-        Returns a `Hierarchy` whose clusters keep their `ids` where they overlap most; one that is new has an id that
-        none had. `changes` says for the clusters of each level which were kept, have grown, ...
-
-        Raises EditError, which is a ParameterError, for a node or an edge that is not there, is there already or is
-        named twice; ParameterError, GraphValidationError or TypeError for other edits that are not possible.
-
-        >>> import networkx as nx
-        >>> from graphclust import hierarchy
-        >>> levels = hierarchy(nx.ring_of_cliques(6, 5), max_size=6, rng=0)
-        >>> later = levels.update(added=[(0, "new"), (1, "new")], rng=0)
-        >>> [change for change in later.changes if change.kind != "kept"]
-        [ClusterChange(kind='grown', before=(0,), after=(0,), size_before=5, size_after=6)]
-        """
+    def _remake(self, *edited: Any) -> Hierarchy:
         from graphclust.updates.hierarchy_update import remake_hierarchy
 
-        self.coarsest.refuse_other_kinds("update is", "hierarchy(G) makes levels of the changed graph")
-        edits = Edits(added, removed, reweighted, added_nodes, removed_nodes, node_weight)
-        return cast(Hierarchy, update(remake_hierarchy, self, edits, rng, progress))
+        return remake_hierarchy(self, *edited)
 
     def records(self) -> list[HierarchyRecord]:
         """A record for each node and each cluster that it is in, coarser levels first, nodes in the order of names.
@@ -300,9 +260,6 @@ class Hierarchy:
     def __repr__(self) -> str:
         n_clusters = [len(ids) for ids in self.ids]
         return f"Hierarchy({self.graph.n_nodes} nodes, levels of {', '.join(map(str, n_clusters))} clusters)"
-
-    def _repr_html_(self) -> str:
-        return html_text(repr(self), str(self))
 
     @cached_property
     def _listing(self) -> npt.NDArray[np.int64]:

@@ -1,4 +1,4 @@
-"""What a clustering says of the kind of its graph: the modularity that was asked for, by name, and its parts."""
+"""What a clustering and a hierarchy say of their graph: its nodes, its kind, the modularity that was asked for."""
 
 from __future__ import annotations
 
@@ -10,10 +10,13 @@ import numpy.typing as npt
 
 from graphclust.cached import cached_property
 from graphclust.errors import ParameterError
+from graphclust.graph.node_order import node_names
+from graphclust.html_table import html_text
 from graphclust.objective.cuts import modularity_of_sums
+from graphclust.results.label_matching import ChangeLog, ClusterChange
+from graphclust.updates.update import Updatable
 
 if TYPE_CHECKING:
-    from graphclust.graph.container import Graph
     from graphclust.graph.layers import LayeredGraph
 
 NAMES = {
@@ -21,28 +24,28 @@ NAMES = {
     "signed": "signed modularity", "several": "mean modularity", "slices": "multislice modularity",
 }  # fmt: skip
 
-
 INSTEAD = 'expected a clustering of as_graph(G, symmetrize="sum") or the like'
 AGAIN = "communities(G, start=clustering) clusters a graph with other nodes and edges from these clusters"
 
 
-class OfKind:
-    """Fields of a `Clustering` for each kind of graph.
+class OfGraph(Updatable):
+    """What a `Clustering` and a `Hierarchy` say of their graph.
 
     layered : the graph with its null models, or None where it is undirected.
     """
 
-    labels: npt.NDArray[np.int64]
-    graph: Graph
     layered: LayeredGraph | None = None
+    change_log: ChangeLog
 
     @property
     def nodes(self) -> Sequence[Hashable]:
-        raise NotImplementedError
+        """The caller's nodes, in the order of the labels."""
+        return node_names(self.graph)
 
     @property
-    def _cut_and_volume(self) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
-        raise NotImplementedError
+    def changes(self) -> tuple[ClusterChange, ...]:
+        """After an `update`, what became of the clusters before."""
+        return self.change_log.changes
 
     @property
     def kind(self) -> str:
@@ -51,8 +54,26 @@ class OfKind:
 
     @property
     def modularity_name(self) -> str:
-        """What `modularity` is: "directed modularity", "Barber's modularity" of a bipartite graph, and so on."""
+        """What modularity is: "directed modularity", "Barber's modularity" of a bipartite graph, and so on."""
         return NAMES[self.kind]
+
+    def refuse_other_kinds(self, what: str, remedy: str = INSTEAD) -> None:
+        """ParameterError for what is defined, or served, for undirected graphs alone."""
+        if self.layered is not None:
+            raise ParameterError(f"{what} for undirected graphs only, and the graph is {self.kind}; {remedy}")
+
+    def _repr_html_(self) -> str:
+        return html_text(repr(self), str(self))
+
+
+class OfKind(OfGraph):
+    """What a `Clustering` has for each kind of graph."""
+
+    labels: npt.NDArray[np.int64]
+
+    @property
+    def _cut_and_volume(self) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+        raise NotImplementedError
 
     @cached_property
     def modularity(self) -> float:
@@ -65,11 +86,6 @@ class OfKind:
             return self.layered.modularity(self.labels)
         cut, volume = self._cut_and_volume
         return modularity_of_sums(cut, volume, self.graph.total_volume)
-
-    def refuse_other_kinds(self, what: str, remedy: str = INSTEAD) -> None:
-        """ParameterError for what is defined, or served, for undirected graphs alone."""
-        if self.layered is not None:
-            raise ParameterError(f"{what} for undirected graphs only, and the graph is {self.kind}; {remedy}")
 
     @property
     def row_labels(self) -> npt.NDArray[np.int64]:

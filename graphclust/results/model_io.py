@@ -4,8 +4,7 @@ import os
 
 from graphclust.checks import refuse_swapped
 from graphclust.errors import ParameterError
-from graphclust.results.hierarchy_files import read_hierarchy
-from graphclust.results.hierarchy_model import HierarchyModel
+from graphclust.results.hierarchy_model import HierarchyModel, read_hierarchy
 from graphclust.results.model_files import read_model
 from graphclust.results.prediction import ClusterModel
 

@@ -3,29 +3,26 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
 from graphclust.cached import cached_property
-from graphclust.checks import Seed, as_array
+from graphclust.checks import as_array
 from graphclust.compiled.graphs.objective import ADDITIVE, RATIO, Objective
 from graphclust.engine.levels import level_of, stays_and_sums
 from graphclust.errors import GraphValidationError, ParameterError
-from graphclust.graph.container import Graph, GraphLike
+from graphclust.graph.container import Graph
 from graphclust.graph.from_csr import LARGEST
 from graphclust.graph.matrices import as_checked_csr
 from graphclust.objective.gains import gain_of_joining
 from graphclust.objective.objective import ADDITIVE_OBJECTIVES, OBJECTIVE_SPECS, weigh
-from graphclust.progress import ProgressLike
 from graphclust.results.model_files import write_model
-from graphclust.updates.clustering_update import remake_clustering
-from graphclust.updates.edit_arguments import Edges, Edits
-from graphclust.updates.update import update_model
+from graphclust.updates.update import SavedModel
 
 if TYPE_CHECKING:
     from graphclust.results.clustering import Clustering
@@ -34,7 +31,7 @@ ROUND_OFF = 1e-10  # of the volume of a graph
 
 
 @dataclass(frozen=True, eq=False)
-class ClusterModel:
+class ClusterModel(SavedModel["Clustering"]):
     """What is needed of a clustering to label nodes that were not there; `Clustering.model` makes it.
 
     labels : int64, shape (n,), of the nodes that were clustered, -1 for none.
@@ -103,50 +100,12 @@ class ClusterModel:
         labels[new[firsts]] = to[firsts]
         return labels
 
-    def update(
-        self,
-        G: GraphLike,
-        *,
-        added: Edges = None,
-        removed: Edges = None,
-        reweighted: Edges = None,
-        added_nodes: Iterable[Hashable] | None = None,
-        removed_nodes: Iterable[Hashable] | None = None,
-        node_weight: Any = None,
-        rng: Seed = None,
-        progress: ProgressLike = None,
-    ) -> Clustering:
-        """The clustering after edits of its graph, as `Clustering.update` makes it; for a model that `load_model` read.
-
-        G : the graph that was clustered, in any form that `as_graph` takes: a model does not hold it. Or what it has
-            become, where nobody kept account of the edits: nodes are found by name, and all of them are looked at, as
-            the model does not know which edges are new.
-        added, removed, reweighted, added_nodes, removed_nodes, node_weight, rng, progress : as `Clustering.update`
-            takes them, edits of G.
-
-        Returns a `Clustering` with the labels, `ids` and `changes` that an update of the clustering itself has.
-
-        Raises what `as_graph` and `Clustering.update` raise; GraphValidationError for a graph of unnamed nodes that has
-        fewer than the model, or of which only one has names, and for one without any node of the model.
-
-        >>> import networkx as nx
-        >>> from graphclust import communities
-        >>> model = communities(nx.barbell_graph(5, 0), rng=0).model()
-        >>> model.update(nx.barbell_graph(5, 0), added=[(9, 10), (8, 10)], rng=0).labels
-        array([0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1])
-        """
-        edits = Edits(added, removed, reweighted, added_nodes, removed_nodes, node_weight)
-        return cast("Clustering", update_model(remake_clustering, self, G, edits, rng, progress))
-
     @property
     def n_nodes(self) -> int:
         return len(self.labels)
 
     def restore(self, graph: Graph, rows: Any = None) -> Clustering:
-        """The clustering that this is a model of; rows : the place here of each node of the graph, if it is as it was.
-
-        Of another graph, nodes stay as they are here, and nothing but edits are asked of it.
-        """
+        """See `SavedModel`."""
         from graphclust.results.clustering import Clustering
 
         at = slice(None) if rows is None else rows
@@ -164,9 +123,7 @@ class ClusterModel:
     def find_changes(
         self, graph: Graph, place: npt.NDArray[np.int64], is_whole: bool
     ) -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.int64]]:
-        """Which nodes may have other links than before, all or none; and for how many links clusters are opened, none.
-
-        place : the row that each node of the graph has here, -1 for new ones. is_whole : none is new, and none gone.
+        """See `SavedModel`: all nodes or none, for no links.
 
         One edge more among ten million is detected: rounding alone changes less than `ROUND_OFF` of the volume.
         """

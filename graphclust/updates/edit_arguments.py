@@ -2,7 +2,7 @@
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from numbers import Integral
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -15,17 +15,6 @@ from graphclust.io.tables import edges_of_table
 
 LONG_NUMBER = 20  # digits, more than any number of nodes has
 Edges = Iterable[tuple[Any, ...]] | npt.NDArray[Any] | Any | None
-
-
-class Edits(NamedTuple):
-    """Edits as `Clustering.update` takes them."""
-
-    added: Edges = None
-    removed: Edges = None
-    reweighted: Edges = None
-    added_nodes: Iterable[Hashable] | None = None
-    removed_nodes: Iterable[Hashable] | None = None
-    node_weight: Any = None
 
 
 def _columns_of(table: Any, weighted: bool) -> list[Any]:

@@ -1,7 +1,9 @@
 """The one entry into updates: of a clustering or a hierarchy, in memory or loaded from a file without its graph."""
 
-from collections.abc import Callable, Hashable, Sequence
-from typing import Any
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Sequence
+from typing import Any, Generic, Self, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -11,40 +13,161 @@ from graphclust.errors import GraphValidationError, amount
 from graphclust.graph.container import Graph, GraphLike
 from graphclust.graph.node_order import node_names
 from graphclust.io.graph_input import as_graph
-from graphclust.progress import ProgressLike, as_progress
-from graphclust.updates.edit_arguments import Edits
-from graphclust.updates.edits import apply_edits
+from graphclust.progress import Progress, ProgressLike, as_progress
+from graphclust.updates.edit_arguments import Edges
+from graphclust.updates.edits import EditedGraph, apply_edits
 
 Labels = npt.NDArray[np.int64]
+Marks = npt.NDArray[np.bool_]
 
 
-def update(remake: Callable[..., Any], found: Any, edits: Edits, rng: Seed, progress: ProgressLike) -> Any:
-    """What a clustering or a hierarchy becomes by edits of its graph; `remake` makes it. See their methods `update`."""
-    (rng, seed), progress = as_seeded(rng), as_progress(progress, None)
-    with progress.stage("edits"):
-        edit = apply_edits(found.graph, *edits)
-    return remake(found, edit, rng, seed, progress)
+class Updatable:
+    """A clustering or a hierarchy: edits of its graph make another of it."""
+
+    graph: Graph
+
+    def update(
+        self,
+        *,
+        added: Edges = None,
+        removed: Edges = None,
+        reweighted: Edges = None,
+        added_nodes: Iterable[Hashable] | None = None,
+        removed_nodes: Iterable[Hashable] | None = None,
+        node_weight: Any = None,
+        rng: Seed = None,
+        progress: ProgressLike = None,
+    ) -> Self:
+        """The clustering, or the hierarchy, after edits of its graph; only clusters near the edits are worked on again.
+
+        added : new edges (u, v) or (u, v, weight); a node that the graph does not have yet is created. removed : edges
+            (u, v) of the graph. reweighted : edges (u, v, weight) of the graph, with their new weights. All three are
+            lists of tuples, arrays of 2 or 3 columns or tables as `graph_from_table` takes them, and name nodes as the
+            graph does; in a graph without names a node is its row, and new nodes get the next rows: in a graph of 10
+            nodes the first new node is 10.
+        added_nodes : new nodes, which have no edges unless `added` has some. removed_nodes : nodes to remove with their
+            edges; no edge of theirs may be added or reweighted.
+        node_weight : a mapping or a pandas Series from nodes, new ones or others, to what they weigh in bounds, > 0.
+        rng, progress : as `communities` takes them; an interruption by Ctrl-C leaves what was there as it is and
+            carries no result. The same graph with its nodes in another order may get other labels.
+
+        Returns the same type. A `Clustering` has exactly k clusters if k was asked for, else as many as the resolution
+        makes; if clusters disappear, those of the highest labels take the free labels. Bounds on sizes still hold; a
+        new node counts 1 unless `node_weight` has it. Clusters, and those of each level of a `Hierarchy`, keep their
+        `ids` where they overlap most, and a new cluster gets an id that none had before. `changes` tells which
+        clusters were kept, grew, ...
+
+        Raises EditError, which is a ParameterError, for a node or an edge that is not there, is there already or is
+        named twice; ParameterError, GraphValidationError or TypeError for other edits that are not possible.
+
+        >>> import networkx as nx
+        >>> from graphclust import communities, hierarchy
+        >>> pair = communities(nx.barbell_graph(5, 0), rng=0)
+        >>> later = pair.update(added=[(9, 10), (8, 10)], removed=[(4, 5)], rng=0)
+        >>> later.labels
+        array([0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1])
+        >>> later.changes[1]
+        ClusterChange(kind='grown', before=(1,), after=(1,), size_before=5, size_after=6)
+        >>> levels = hierarchy(nx.ring_of_cliques(6, 5), max_size=6, rng=0)
+        >>> [change.kind for change in levels.update(added=[(0, 30), (1, 30)], rng=0).changes[:2]]
+        ['grown', 'kept']
+        """
+        self._refuse_update()
+        (rng, seed), progress = as_seeded(rng), as_progress(progress)
+        with progress.stage("edits"):
+            edit = apply_edits(self.graph, added, removed, reweighted, added_nodes, removed_nodes, node_weight)
+        return self._remake(edit, rng, seed, progress)
+
+    def _refuse_update(self) -> None:
+        """ParameterError where what is updated is of a graph that is not undirected."""
+        raise NotImplementedError
+
+    def _remake(
+        self, edit: EditedGraph, rng: np.random.Generator, seed: Any, progress: Progress, looked_at: Marks | None = None
+    ) -> Self:
+        """The same of the edited graph; looked_at : nodes with edges that may have changed, which no edit lists."""
+        raise NotImplementedError
 
 
-def update_model(
-    remake: Callable[..., Any], model: Any, G: GraphLike, edits: Edits, rng: Seed, progress: ProgressLike
-) -> Any:
-    """The same of a model of a clustering or a hierarchy, whose graph is, or has become, G."""
-    (rng, seed), progress = as_seeded(rng), as_progress(progress, None)
-    asked, n_nodes = model.origin.get("options", {}), model.n_nodes
-    with progress.stage("gate"):
-        graph = as_graph(G, weight=asked.get("weight", "weight"), symmetrize=asked.get("symmetrize"))
-        place = _rows_before(model.nodes, n_nodes, graph)
-        is_whole = len(place) == n_nodes and bool((place >= 0).all())
-        has_changed, n_changed = model.find_changes(graph, place, is_whole)
-    with progress.stage("edits"):
-        edit = apply_edits(graph, *edits)
-    if is_whole and not has_changed.any():
-        return remake(model.restore(graph, place), edit, rng, seed, progress)
-    before, looked_at = np.append(place, -1)[edit.before], np.append(has_changed, True)[edit.before]
-    n_changed = np.maximum(edit.n_changed, np.append(n_changed, 0)[edit.before])
-    edit = edit._replace(before=before, n_changed=np.maximum(n_changed, before < 0))
-    return remake(model.restore(graph), edit, rng, seed, progress, looked_at)
+Found = TypeVar("Found", bound=Updatable)
+
+
+class SavedModel(Generic[Found]):
+    """A clustering or a hierarchy without its graph.
+
+    nodes : the names of the nodes, or None for 0..n-1. origin : as `Clustering.origin`.
+    """
+
+    nodes: tuple[Hashable, ...] | None
+    origin: dict[str, Any]
+
+    @property
+    def n_nodes(self) -> int:
+        raise NotImplementedError
+
+    def update(
+        self,
+        G: GraphLike,
+        *,
+        added: Edges = None,
+        removed: Edges = None,
+        reweighted: Edges = None,
+        added_nodes: Iterable[Hashable] | None = None,
+        removed_nodes: Iterable[Hashable] | None = None,
+        node_weight: Any = None,
+        rng: Seed = None,
+        progress: ProgressLike = None,
+    ) -> Found:
+        """The clustering, or the hierarchy, after edits of its graph; for what `load_model` read.
+
+        G : the graph that was clustered, in any form that `as_graph` takes: a model does not hold it. Or what it has
+            become, where nobody kept account of the edits: nodes are found by name. A model of a clustering does not
+            know which edges are new, and all nodes are looked at; of a hierarchy the clusters of the last level are
+            opened whose links weigh something else than before.
+        added, removed, reweighted, added_nodes, removed_nodes, node_weight, rng, progress : as `Clustering.update`
+            takes them, edits of G.
+
+        Returns a `Clustering` or a `Hierarchy` with the labels or levels, `ids` and `changes` that an update of what
+        was saved has.
+
+        Raises what `as_graph` and `Clustering.update` raise; GraphValidationError for a graph of unnamed nodes that has
+        fewer than the model, or of which only one has names, and for one without any node of the model.
+
+        >>> import networkx as nx
+        >>> from graphclust import communities
+        >>> model = communities(nx.barbell_graph(5, 0), rng=0).model()
+        >>> model.update(nx.barbell_graph(5, 0), added=[(9, 10), (8, 10)], rng=0).labels
+        array([0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1])
+        """
+        (rng, seed), progress = as_seeded(rng), as_progress(progress)
+        asked, n_nodes = self.origin.get("options", {}), self.n_nodes
+        with progress.stage("gate"):
+            graph = as_graph(G, weight=asked.get("weight", "weight"), symmetrize=asked.get("symmetrize"))
+            place = _rows_before(self.nodes, n_nodes, graph)
+            is_whole = len(place) == n_nodes and bool((place >= 0).all())
+            has_changed, n_changed = self.find_changes(graph, place, is_whole)
+        with progress.stage("edits"):
+            edit = apply_edits(graph, added, removed, reweighted, added_nodes, removed_nodes, node_weight)
+        if is_whole and not has_changed.any():
+            return self.restore(graph, place)._remake(edit, rng, seed, progress)
+        before, looked_at = np.append(place, -1)[edit.before], np.append(has_changed, True)[edit.before]
+        n_changed = np.maximum(edit.n_changed, np.append(n_changed, 0)[edit.before])
+        edit = edit._replace(before=before, n_changed=np.maximum(n_changed, before < 0))
+        return self.restore(graph)._remake(edit, rng, seed, progress, looked_at)
+
+    def restore(self, graph: Graph, rows: Labels | None = None) -> Found:
+        """What this is a model of; rows : the place here of each node of the graph, if it is as it was.
+
+        Of another graph, nodes stay as they are here, and nothing but edits are asked of it.
+        """
+        raise NotImplementedError
+
+    def find_changes(self, graph: Graph, place: Labels, is_whole: bool) -> tuple[Marks, Labels]:
+        """Which nodes of the graph may have other links than before, and how many links of each open its cluster.
+
+        place : the row that each node of the graph has here, -1 for new ones. is_whole : none is new, and none gone.
+        """
+        raise NotImplementedError
 
 
 def _rows_before(nodes: Sequence[Hashable] | None, n_nodes: int, graph: Graph) -> Labels:
