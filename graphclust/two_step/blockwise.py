@@ -9,9 +9,9 @@ from typing import NamedTuple
 import numpy as np
 
 from graphclust.compiled.graphs import cluster_sums as sums_loops
+from graphclust.compiled.graphs.choosing import Rules, State, choose_alone
 from graphclust.compiled.graphs.label_propagation import choose_clusters
 from graphclust.compiled.graphs.levels import Level, Partition, Task, Terms
-from graphclust.compiled.graphs.local_moving import Rules, State, choose_alone
 from graphclust.compiled.graphs.objective import ClusterSums, Objective
 from graphclust.compiled.runtime import counter_rng
 from graphclust.compiled.runtime.blocks import MadeRows

@@ -7,6 +7,7 @@ import pytest
 from numba import njit
 
 from graphclust import planted_partition
+from graphclust.compiled.graphs import choosing
 from graphclust.compiled.graphs import local_moving as loops
 from graphclust.compiled.graphs.levels import Task
 from graphclust.compiled.graphs.objective import Rows, value_of
@@ -111,10 +112,10 @@ def test_moves_that_nodes_should_make(copies, disturbed):
     run, nodes = run_on(weigh(many, "modularity")), np.arange(many.n_nodes, dtype=np.int32)
     labels, sums = with_sums(run.finest, np.tile(disturbed, times), K, run)
     now, objective = loops.State(labels, sums, loops.Rules(K, False)), additive_objective(run.totals, K, 1.0)
-    target = loops.choose_alone(run.finest, objective, now, nodes)
+    target = choosing.choose_alone(run.finest, objective, now, nodes)
     looked_at = np.random.default_rng(1).choice(many.n_nodes, 300)
     for u in [*looked_at.tolist(), 0, many.n_nodes - 1]:  # nothing is asked for
-        assert loops.choose_alone(run.finest, objective, now, nodes[u : u + 1]) == target[u]
+        assert choosing.choose_alone(run.finest, objective, now, nodes[u : u + 1]) == target[u]
     assert (target >= 0).any() and (target < 0).any()
 
 

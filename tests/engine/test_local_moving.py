@@ -18,8 +18,8 @@ from graphs import make_graph
 from reference import objectives as reference
 from scipy import sparse
 
+from graphclust.compiled.graphs import choosing, v_cycle
 from graphclust.compiled.graphs import local_moving as loops
-from graphclust.compiled.graphs import v_cycle
 from graphclust.compiled.graphs.levels import Partition, Task
 from graphclust.compiled.graphs.objective import better_of, value_of
 from graphclust.compiled.runtime.blocks import set_threads
@@ -135,7 +135,7 @@ def test_the_chosen_moves_are_the_best_of_all(graph, objective, resolution):
         before = reference.value(A, labels, objective, resolution)
         for opens in (False, True) if not OBJECTIVES[objective].is_ratio else (False,):
             state = loops.State(labels, sums, loops.Rules(1 if opens else k, opens))
-            chosen = loops.choose_alone(run.finest, wanted, state, nodes)
+            chosen = choosing.choose_alone(run.finest, wanted, state, nodes)
             assert opens or (chosen[sums.size[labels] == 1] == -1).all()
             for u in np.flatnonzero(sums.size[labels] > 1):
                 best, most = reference.best_move(A, labels, u, objective, resolution)

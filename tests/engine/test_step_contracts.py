@@ -6,6 +6,7 @@ import networkx as nx
 import numpy as np
 import pytest
 
+from graphclust.compiled.graphs import choosing
 from graphclust.compiled.graphs import local_moving as loops
 from graphclust.compiled.graphs.balance import balance_into
 from graphclust.compiled.graphs.bounds import limits_of
@@ -38,7 +39,7 @@ def test_a_cluster_gives_nodes_away_down_to_its_minimum_and_no_further(least, le
     found = with_sums(run.finest, labels.copy(), 2, run)
     limits = limits_of(run.finest.terms.size, found.labels, 2, least, np.inf)
     now = loops.State(found.labels, found.sums, loops.Rules(1, False, limits))
-    chosen = loops.choose_alone(run.finest, LINKS, now, np.arange(3, dtype=np.int32))
+    chosen = choosing.choose_alone(run.finest, LINKS, now, np.arange(3, dtype=np.int32))
     assert chosen.tolist() == ([-1] * 3 if leaves == 0 else [1] * 3)
     if leaves < 3:
         made = loops.refine(run.finest, found, Task(LINKS, 2, least))[0]

@@ -9,10 +9,11 @@ from typing import NamedTuple
 import numpy as np
 
 from graphclust.compiled.graphs.bounds import Limits
+from graphclust.compiled.graphs.choosing import Scratch
 from graphclust.compiled.graphs.fiduccia_mattheyses import Step, change_cluster, links_of, look_at
 from graphclust.compiled.graphs.heap import pop, push
 from graphclust.compiled.graphs.levels import Partition, copy_to, write
-from graphclust.compiled.graphs.local_moving import Scratch, without_gaps
+from graphclust.compiled.graphs.local_moving import without_gaps
 from graphclust.compiled.graphs.objective import ClusterSums, gain_of_joining, loss_of_leaving
 from graphclust.compiled.runtime.loops import UNCOUNTED, loop
 

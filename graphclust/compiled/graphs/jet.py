@@ -13,9 +13,9 @@ from typing import NamedTuple
 import numpy as np
 
 from graphclust.compiled.graphs.balance import bring_within, work_for
+from graphclust.compiled.graphs.choosing import meet_clusters
 from graphclust.compiled.graphs.cluster_sums import add_to_sums, weights_to_own
 from graphclust.compiled.graphs.levels import Partition, copy_to, write
-from graphclust.compiled.graphs.local_moving import meet_clusters
 from graphclust.compiled.graphs.objective import ClusterSums
 from graphclust.compiled.runtime.loops import UNCOUNTED, loop
 

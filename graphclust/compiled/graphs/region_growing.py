@@ -13,8 +13,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from graphclust.compiled.graphs.choosing import Scratch, meet_clusters
 from graphclust.compiled.graphs.heap import pop, push
-from graphclust.compiled.graphs.local_moving import Scratch, meet_clusters
 from graphclust.compiled.runtime.loops import UNCOUNTED, loop
 
 PASSES = 256  # over the graph: entries that all searches together may read

@@ -1,0 +1,238 @@
+"""What one node does in local moving: it looks at its row, and chooses the cluster that raises the objective most.
+
+The nodes of a batch choose side by side, by the labels and sums as they stand, and change nothing of these.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from graphclust.compiled.graphs.bounds import has_room, may_lose, may_stand, size_at
+from graphclust.compiled.graphs.cluster_links import LEAST_LINK, sum_of_links
+from graphclust.compiled.graphs.objective import (
+    ADDITIVE,
+    LEAST_GAIN,
+    RATIO,
+    ClusterSums,
+    Objective,
+    better_of,
+    gain_of_joining,
+    loss_of_leaving,
+    score,
+)
+from graphclust.compiled.runtime.loops import INLINED, UNCOUNTED, loop
+from graphclust.compiled.runtime.prefetch import AHEAD, CACHED, ask_for_next
+
+GOLDEN, WORD = 2654435769, 0xFFFFFFFF  # 2^32 over the golden ratio: multiples of it spread evenly
+
+
+class Rules(NamedTuple):
+    """What moves may do.
+
+    fewest : how many clusters have to be left: while there are more, the last node of one may leave it. opens : whether
+    a node may become a cluster by itself. limits : what clusters may hold, as `bounds.Limits`, or None.
+    """
+
+    fewest: int
+    opens: bool
+    limits: Any = None
+
+
+class State(NamedTuple):
+    """A partition while nodes move: `labels` and `sums` change in place."""
+
+    labels: np.ndarray
+    sums: ClusterSums
+    rules: Rules
+
+
+class Batch(NamedTuple):
+    """The nodes of one batch, as in `Round`; their hashes, and no others, are in [low, high)."""
+
+    nodes: np.ndarray
+    entries: np.ndarray
+    key: int
+    shift: int
+    low: int
+    high: int
+
+
+class Choices(NamedTuple):
+    """What each node of a batch chose: another cluster, its own to be one by itself, or -1; and its links to both.
+
+    n_earlier : how many neighbors come before it in the batch. Their entries and their labels at that time stand in
+    entry and label, from the place on that its entries begin at in the batch.
+    """
+
+    target: np.ndarray
+    stays: np.ndarray
+    shared: np.ndarray
+    n_earlier: np.ndarray
+    entry: np.ndarray
+    label: np.ndarray
+
+
+class Scratch(NamedTuple):
+    """The links of a node to each cluster, (k,), zero between nodes, and the clusters that it meets, (k + 1,)."""
+
+    link: np.ndarray
+    met: np.ndarray
+
+
+class Notes(NamedTuple):
+    """Where a node notes its earlier neighbors of the batch, from `place` on."""
+
+    batch: Batch
+    choices: Choices
+    place: np.int64
+
+
+class Look(NamedTuple):
+    """The other cluster that a node gains most by joining, -1 where it gains nowhere, and its links to both.
+
+    is_best_alone : whether the node gains even more as a cluster by itself, which it is not yet.
+    """
+
+    best: int
+    stays: float
+    shared: float
+    is_best_alone: bool
+
+
+class Node(NamedTuple):
+    """What a node brings to its cluster."""
+
+    loop: float
+    mass: Any
+    size: float
+
+
+@loop(**INLINED)
+def hash_of(u, key, shift):
+    """32 bits that decide in which batch a node is: equal for nodes of a group, spread evenly over the groups."""
+    return (((np.int64(u) >> shift) ^ key) * GOLDEN) & WORD
+
+
+@loop(**INLINED)
+def best_cluster_met(objective, node, sums, scratch, n_met, most, limits):
+    """The cluster met that a node gains most by joining, -1 where none gains more than `most`; gain and link.
+
+    Leaves every link zero again.
+    """
+    _, penalty, unit, layers = objective
+    if objective.kind == RATIO:  # asked here, not of every cluster
+        return best_by(Objective(RATIO, penalty, unit, layers), node, sums, scratch, n_met, most, limits)
+    return best_by(Objective(ADDITIVE, penalty, unit, layers), node, sums, scratch, n_met, most, limits)
+
+
+@loop(**INLINED)
+def best_by(objective, node, sums, scratch, n_met, most, limits):
+    """`best_cluster_met` for a kind of objective that is known when the loop is compiled."""
+    link, met = scratch
+    best, shared = np.int32(-1), 0.0
+    for i in range(1, n_met):
+        c = np.uint32(met[i])
+        w = link[c]
+        link[c] = 0.0
+        gain = gain_of_joining(objective, w, node.loop, node.mass, sums.inside[c], sums.mass[c], objective.layers)
+        gain = gain if has_room(limits, c, node.size) else -np.inf
+        best, most = better_of(met[i], gain, best, most)
+        shared = w if best == met[i] else shared
+    return best, most, shared
+
+
+@loop(**INLINED)
+def meet_clusters(u, rows, labels, scratch):
+    """Add up the links of u to each cluster; returns how many it meets, its own, the first of them, included."""
+    return meet_and_note(u, rows, labels, scratch, None, ())[0]
+
+
+@loop(**INLINED)
+def meet_and_note(u, rows, labels, scratch, notes, layers):
+    """`meet_clusters`, and how many earlier neighbors of its batch the node has, which go to the notes, unless None."""
+    link, met = scratch
+    own, weighted, n_earlier = labels[u], len(rows.weights) > 0, 0
+    first, last = rows.indptr[u], rows.indptr[u + 1]
+    row, weights = rows.indices[first:last], rows.weights[first:last]
+    met[0], n_met = own, 1
+    link[own] = LEAST_LINK
+    for e in range(len(row)):
+        v = np.uint32(row[e])
+        if v != u:
+            c = labels[v]
+            before = link[np.uint32(c)]
+            met[np.uint32(n_met)] = c  # counted only at the first edge to c; a branch would be unpredictable
+            n_met += before == 0.0
+            link[np.uint32(c)] = sum_of_links(before, weights[e] if weighted else 1.0, layers)
+            if notes is not None:
+                batch = notes.batch
+                if v < u and batch.low <= hash_of(v, batch.key, batch.shift) < batch.high:
+                    notes.choices.entry[notes.place + n_earlier] = first + e
+                    notes.choices.label[notes.place + n_earlier] = c
+                    n_earlier += 1
+    return n_met, n_earlier
+
+
+@loop(**INLINED)
+def look_at(u, level, objective, now, scratch, notes):
+    """What a move of u would change, and how many earlier neighbors were noted; every link is zero again afterwards."""
+    labels, sums, rules = now
+    own, loop, mass = labels[u], level.terms.loops[u], level.terms.mass[u]
+    n_met, n_earlier = meet_and_note(u, level.rows, labels, scratch, notes, objective.layers)
+    stays = scratch.link[own]
+    scratch.link[own] = 0.0
+    loss = loss_of_leaving(objective, stays, loop, mass, sums.inside[own], sums.mass[own], objective.layers)
+    least = loss + LEAST_GAIN * objective.unit
+    node = Node(loop, mass, size_at(rules.limits, u))
+    best, most, shared = best_cluster_met(objective, node, sums, scratch, n_met, least, rules.limits)
+    is_best_alone = (
+        rules.opens
+        and score(objective, loop, mass, objective.layers) > most
+        and sums.size[own] > 1
+        and may_stand(rules.limits, node.size)
+    )
+    return Look(best, stays, shared, is_best_alone), n_earlier
+
+
+@loop()
+def scratch_for(k):
+    """Scratch for k clusters."""
+    return Scratch(np.zeros(k), np.empty(k + 1, np.int32))
+
+
+@loop(**UNCOUNTED)
+def choose_moves(first, last, level, objective, now, batch, choices, scratch):
+    """Nodes first..last-1 of the batch choose, each as if it were the only one to move."""
+    rows, (labels, sums, rules) = level.rows, now
+    many, nodes = len(labels) > CACHED, batch.nodes
+    for i in range(first, last):
+        u = np.uint32(nodes[i])
+        if i + 3 * AHEAD < last:
+            ask_for_next(labels, rows, nodes, i, AHEAD, many)
+        choices.target[i], choices.n_earlier[i] = -1, 0
+        own = labels[u]
+        if own < 0:  # in no cluster
+            continue
+        if sums.size[own] == 1:
+            if rules.fewest == len(sums.size):
+                continue
+        elif not may_lose(rules.limits, own, size_at(rules.limits, u)):
+            continue
+        notes = Notes(batch, choices, batch.entries[i] - batch.entries[0])
+        look, choices.n_earlier[i] = look_at(u, level, objective, now, scratch, notes)
+        choices.stays[i], choices.shared[i] = look.stays, look.shared
+        choices.target[i] = look.best
+        if look.is_best_alone:
+            choices.target[i], choices.shared[i] = own, 0.0
+
+
+@loop()
+def choose_alone(level, objective, now, nodes):
+    """The cluster that each of some nodes chooses, -1 for none, as if it were the only one to move."""
+    n, none = len(nodes), np.empty(0, np.int64)
+    choices = Choices(
+        np.empty(n, np.int32), np.empty(n), np.empty(n), np.empty(n, np.int64), none, none.astype(np.int32)
+    )
+    nobody = Batch(nodes, np.zeros(n + 1, np.int64), 0, 0, 0, 0)
+    choose_moves(np.int64(0), n, level, objective, now, nobody, choices, scratch_for(len(now.sums.size)))
+    return choices.target
