@@ -1,13 +1,15 @@
 """communities: cluster a graph at a resolution, which decides the number of clusters."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from graphclust.checks import Seed, as_choice, as_seeded
+from graphclust.compiled.graphs.levels import Partition, Task
 from graphclust.compiled.graphs.objective import ClusterSums
+from graphclust.engine import engine
 from graphclust.engine.agglomeration import unite_ties
 from graphclust.engine.bounds import (
     NodeWeight,
@@ -19,14 +21,15 @@ from graphclust.engine.bounds import (
     weights_in_words,
 )
 from graphclust.engine.connectivity import connect
-from graphclust.engine.engine import EFFORTS, TO_THE_END, partition
-from graphclust.engine.levels import run_on, with_sums
+from graphclust.engine.engine import EFFORTS, TO_THE_END
+from graphclust.engine.levels import Run, run_on, with_sums
 from graphclust.engine.overlay import split_disconnected
 from graphclust.engine.resolution import task_at
 from graphclust.engine.sequential_contraction import is_estimate
 from graphclust.engine.unlinked_clusters import partition_any
 from graphclust.engine.well_connected import Connectivity, as_bar, connectivity_in_words, leave_well_connected
 from graphclust.errors import ParameterError
+from graphclust.graph.container import Graph
 from graphclust.graph.layers import LayeredGraph
 from graphclust.graph.node_order import in_order, listing_order, node_order
 from graphclust.io.kinds import GraphsLike, as_layered
@@ -34,14 +37,16 @@ from graphclust.literals import Components, Effort, Kind, PlainObjective, Small
 from graphclust.objective.objective import ADDITIVE_OBJECTIVES, as_resolution, judged_by, weigh, weigh_layers
 from graphclust.partition.components import nodes_to_partition
 from graphclust.partition.memory_estimate import check_memory
-from graphclust.partition.options import graph_settings, plain_number, settings_of_layers
+from graphclust.partition.options import INTERRUPTED, graph_settings, plain_number, settings_of_layers
 from graphclust.progress import Progress, ProgressLike, as_progress
 from graphclust.results.clustering import Clustering
 from graphclust.results.from_labels import clustering_of, numbering_by_size
-from graphclust.updates.start import ids_of_start, name_clusters, partition_from
+from graphclust.updates.start import Labels, ids_of_start, name_clusters, partition_from
 
 COMPONENTS, SMALL = ("all", "largest"), ("unite", "apart")
 ALONE = "G has no edges: each node is a cluster by itself"
+PARTED = "not all clusters are connected, which the bounds do not let them be: {} parts"
+MAY_PART = "clusters of a graph with weights below zero need not be connected: they have {} parts"
 
 
 def communities(
@@ -127,9 +132,7 @@ def communities(
     >>> clustering.k, round(clustering.modularity, 4)
     (4, 0.4198)
     """
-    is_list = isinstance(resolution, Sequence | np.ndarray) and not isinstance(resolution, str)
-    at: Any = [as_resolution(one) for one in resolution] if is_list else as_resolution(resolution)  # type: ignore[union-attr]
-    objective = as_choice(objective, "objective", ADDITIVE_OBJECTIVES)
+    at, objective = _as_resolutions(resolution), as_choice(objective, "objective", ADDITIVE_OBJECTIVES)
     effort = as_choice(effort, "effort", tuple(EFFORTS))
     components = as_choice(components, "components", COMPONENTS)
     if as_choice(small, "small", SMALL) == "apart" and min_size is None:
@@ -141,97 +144,153 @@ def communities(
         )  # fmt: skip
     layered = one if isinstance(one, LayeredGraph) else None
     graph = one.combined if isinstance(one, LayeredGraph) else one
-    if is_list and len(at) != (n_layers := 1 if layered is None else len(layered.layers)):
+    if isinstance(at, list) and len(at) != (n_layers := 1 if layered is None else len(layered.layers)):
         raise ParameterError(
             f"resolution={resolution!r} has {len(at)} numbers, expected one, or {n_layers}, one a layer"
         )
     check_memory(graph)
-    order = node_order(graph)
-    ordered = in_order(graph, order)
-    progress.watch(ordered)
-    remarks = list(graph.remarks)
-    taken = np.ones(graph.n_nodes, bool)
-    if not graph.n_entries:
-        remarks.append(ALONE)
-    elif components == "largest":
-        searched = nodes_to_partition(ordered, 1, components, progress)
-        taken, remarks = searched.nodes, [*searched.remarks_after(remarks)]
-    part = ordered if taken.all() else ordered.subgraph(np.flatnonzero(taken))
-    may_part = False
-    if layered is None:
-        on = weigh(part, objective)
-    else:
-        judged = judged_by(layered, objective).take(order[taken], part)
-        on, may_part = weigh_layers(judged, at), not judged.connected
+    nodes, part, remarks = _part_to_search(graph, components, progress)
+    weighed, may_part = weigh(part, objective), False
+    if layered is not None:
+        judged = judged_by(layered, objective).take(nodes, part)
+        weighed, may_part = weigh_layers(judged, at), not judged.connected
         if may_part and connectivity is not None:
             raise ParameterError(f"connectivity={connectivity!r} is not for a {layered.kind} graph, expected None")
     is_bounded = min_size is not None or max_size is not None
     sizes = as_sizes(G, graph, node_weight if is_bounded or node_weight is not None else 1.0)
-    size = sizes[order[taken]]
-    bounds = as_bounds(size, min_size, max_size) if is_bounded else None
-    if connectivity is not None:
-        as_bar(connectivity, 2)
+    bounds = as_bounds(sizes[nodes], min_size, max_size) if is_bounded else None
     parameters: dict[str, Any] = {"resolution": at, "objective": objective, "effort": effort, "components": components}
     if connectivity is not None:
+        as_bar(connectivity, 2)
         parameters["connectivity"] = plain_number(connectivity_in_words(connectivity))
     asked = {"min_size": min_size, "max_size": max_size, "node_weight": weights_in_words(node_weight, graph)}
     parameters |= {name: plain_number(value) for name, value in asked.items() if value is not None and is_bounded}
     parameters |= {"small": small} if small == "apart" else {}
-    ids = None if start is None else ids_of_start(graph, start)
-    deal_with_small = leave_apart if small == "apart" else meet_minimum
     parameters |= graph_settings(weight, symmetrize, time_budget)
     parameters |= settings_of_layers(one, layer_weights, normalize)
+    ids = None if start is None else ids_of_start(graph, start)
+    task = task_at(weighed, at if layered is None else 1.0, objective)
+    if bounds is not None:
+        task = task._replace(least=bounds.least, most=bounds.most)
+    run = run_on(weighed, rng, progress, None if bounds is None else bounds.size)
+    search = Search(
+        graph, layered, nodes, part, remarks, run, task, may_part, sizes, min_size, small, connectivity, ids,
+        parameters, seed,
+    )  # fmt: skip
+    with progress.interruptible(search.best_so_far), progress.stage("partition"):
+        before = search.unbounded(EFFORTS[effort] if time_budget is None else TO_THE_END)
+        after, remarks = search.within_bounds(before)
+    sums = None if layered is not None or is_estimate(part.n_entries, part.n_nodes) else after.sums
+    return search.clustering(after.labels, remarks, sums, None if before is after else before.labels)
 
-    def clustering_with(
-        labels: np.ndarray, said: list[str], sums: ClusterSums | None = None, before: np.ndarray | None = None
-    ) -> Clustering:
+
+@dataclass(frozen=True)
+class Search:
+    """What `communities` searches and how, all of it checked.
+
+    nodes : those that take part, in the order of the nodes of `part`, their graph. task : with the bounds, on `run`.
+    may_part : whether clusters need not be connected. sizes : of all nodes. ids : of clusters to start from, if any.
+    """
+
+    graph: Graph
+    layered: LayeredGraph | None
+    nodes: np.ndarray
+    part: Graph
+    remarks: tuple[str, ...]
+    run: Run
+    task: Task
+    may_part: bool
+    sizes: np.ndarray
+    min_size: float | None
+    small: Small
+    connectivity: Connectivity | None
+    ids: Labels | None
+    parameters: dict[str, Any]
+    seed: int | str
+
+    @property
+    def deals_with_small(self) -> bool:
+        return self.task.least > 0.0 and self.connectivity is None
+
+    def unbounded(self, effort: engine.Effort) -> Partition:
+        """The best partition found, without a lower bound on what clusters hold."""
+        run, free = self.run, self.task._replace(least=0.0)
+        if self.ids is None:
+            begun = (partition_any if self.may_part else engine.partition)(run.finest, free, effort, run)
+        else:
+            begun = partition_from(self.ids[self.nodes], free, run, self.may_part)
+        return unite_ties(run.finest, begun, free, run)
+
+    def without_small(self, clusters: Partition, run: Run) -> Partition:
+        """Clusters below the lower bound united with others, or left apart, unless `connectivity` is asked for."""
+        if not self.deals_with_small:
+            return clusters
+        return (leave_apart if self.small == "apart" else meet_minimum)(run.finest, clusters, self.task, run)
+
+    def within_bounds(self, clusters: Partition) -> tuple[Partition, tuple[str, ...]]:
+        """The partition within its bounds, and what to remark, also on clusters that are not connected."""
+        bounded, remarks, run = self.without_small(clusters, self.run), self.remarks, self.run
+        if self.may_part or (self.deals_with_small and self.small != "apart"):
+            n_parts = len(split_disconnected(run.finest, bounded, run).sums.size)
+            if n_parts > len(bounded.sums.size):
+                remarks = (*remarks, (MAY_PART if self.may_part else PARTED).format(n_parts))
+        return bounded, remarks
+
+    def clustering(
+        self, labels: np.ndarray, remarks: tuple[str, ...], sums: ClusterSums | None = None,
+        before: np.ndarray | None = None,
+    ) -> Clustering:  # fmt: skip
         """The result with these labels for the nodes that took part, and -1 for the others.
 
         before : labels before small clusters were dealt with, if that changed any.
         """
-        if connectivity is not None:
-            least = 0.0 if bounds is None else bounds.least
+        graph, progress, size = self.graph, self.run.progress, self.sizes[self.nodes]
+        if self.connectivity is not None:
             with progress.stage("well-connected"):
-                labels, remark = leave_well_connected(part, labels, connectivity, task, size, least, run)
-            said, sums = [*said, remark], None
-        found, k, listed = np.full(graph.n_nodes, -1, np.int64), int(labels.max()) + 1, listing_order(graph)
-        found[order[taken]] = labels
+                labels, remark = leave_well_connected(
+                    self.part, labels, self.connectivity, self.task, size, self.task.least, self.run
+                )
+            remarks, sums = (*remarks, remark), None
+        of_all, k, listed = np.full(graph.n_nodes, -1, np.int64), int(labels.max()) + 1, listing_order(graph)
+        of_all[self.nodes] = labels
         if before is not None:
-            said = [*said, *remarks_on_small(before, numbering_by_size(found, k, listed)[labels], size, min_size)]
+            after = numbering_by_size(of_all, k, listed)[labels]
+            remarks = (*remarks, *remarks_on_small(before, after, size, self.min_size))
+        at = self.parameters["resolution"]
         made = clustering_of(
-            graph, k, found, said, progress, order=listed, objective=objective, resolution=None if is_list else at,
-            layered=layered, entries_read=progress.entries_read, parameters=parameters, seed=seed, sums=sums,
-            node_sizes=None if (sizes == 1.0).all() else sizes,
+            graph, k, of_all, remarks, progress, order=listed, objective=self.parameters["objective"],
+            resolution=None if isinstance(at, list) else at, layered=self.layered, entries_read=progress.entries_read,
+            parameters=self.parameters, seed=self.seed, sums=sums,
+            node_sizes=None if (self.sizes == 1.0).all() else self.sizes,
         )  # fmt: skip
-        return made if ids is None else name_clusters(made, ids)
+        return made if self.ids is None else name_clusters(made, self.ids)
 
-    def best_so_far(labels: np.ndarray) -> Clustering:
-        said = "interrupted: these are the best labels so far, more time may find better ones"
+    def best_so_far(self, labels: np.ndarray) -> Clustering:
+        """The result when Ctrl-C stops the search: clusters that are connected, and none that is too small."""
         own = np.unique(labels, return_inverse=True)[1].astype(np.int32)
-        if task.least > 0.0 and connectivity is None:
-            quiet = replace(run, progress=Progress())
-            found = connect(run.finest, with_sums(run.finest, own, int(own.max()) + 1, quiet), task, quiet)
-            own = deal_with_small(run.finest, found, task, quiet).labels
-        return clustering_with(own, [*remarks, said])
+        if self.deals_with_small:
+            quiet = replace(self.run, progress=Progress())
+            clusters = with_sums(quiet.finest, own, int(own.max()) + 1, quiet)
+            own = self.without_small(connect(quiet.finest, clusters, self.task, quiet), quiet).labels
+        return self.clustering(own, (*self.remarks, INTERRUPTED))
 
-    with progress.interruptible(best_so_far), progress.stage("partition"):
-        chosen = EFFORTS[effort] if time_budget is None else TO_THE_END
-        run = run_on(on, rng, progress, None if bounds is None else bounds.size)
-        task = task_at(on, at if layered is None else 1.0, objective)
-        if bounds is not None:
-            task = task._replace(least=bounds.least, most=bounds.most)
-        free = task._replace(least=0.0)
-        if ids is None:
-            begun = (partition_any if may_part else partition)(run.finest, free, chosen, run)
-        else:
-            begun = partition_from(ids[order[taken]], free, run, may_part)
-        before = found = unite_ties(run.finest, begun, free, run)
-        if bounds is not None and bounds.least > 0.0 and connectivity is None:
-            found = deal_with_small(run.finest, found, task, run)
-            n_parts = 0 if small == "apart" else len(split_disconnected(run.finest, found, run).sums.size)
-            if n_parts > len(found.sums.size) and not may_part:
-                remarks.append(f"not all clusters are connected, which the bounds do not let them be: {n_parts} parts")
-    if may_part and (n_parts := len(split_disconnected(run.finest, found, run).sums.size)) > len(found.sums.size):
-        remarks.append(f"clusters of a graph with weights below zero need not be connected: they have {n_parts} parts")
-    sums = None if layered is not None or is_estimate(part.n_entries, part.n_nodes) else found.sums
-    return clustering_with(found.labels, remarks, sums, None if before is found else before.labels)
+
+def _as_resolutions(resolution: float | Sequence[float]) -> Any:
+    """The resolution, checked, or the list of one for each of several graphs."""
+    if isinstance(resolution, Sequence | np.ndarray) and not isinstance(resolution, str):
+        return [as_resolution(one) for one in resolution]
+    return as_resolution(resolution)
+
+
+def _part_to_search(graph: Graph, components: str, progress: Progress) -> tuple[np.ndarray, Graph, tuple[str, ...]]:
+    """The nodes that take part, in canonical order, their graph, and remarks."""
+    order = node_order(graph)
+    ordered = in_order(graph, order)
+    progress.watch(ordered)
+    if not graph.n_entries:
+        return order, ordered, (*graph.remarks, ALONE)
+    if components == "all":
+        return order, ordered, graph.remarks
+    searched = nodes_to_partition(ordered, 1, components, progress)
+    part = ordered if searched.nodes.all() else ordered.subgraph(np.flatnonzero(searched.nodes))
+    return order[searched.nodes], part, searched.remarks_after(graph.remarks)

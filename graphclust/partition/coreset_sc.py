@@ -20,7 +20,7 @@ from graphclust.objective.objective import ObjectiveChoice, judged_by, weigh
 from graphclust.partition.components import nodes_to_partition
 from graphclust.partition.memory_estimate import check_memory
 from graphclust.partition.methods import run_method
-from graphclust.partition.options import Options, as_options, graph_settings, naming_new_arguments
+from graphclust.partition.options import INTERRUPTED, Options, as_options, graph_settings, naming_new_arguments
 from graphclust.profile.path_builder import choose_k
 from graphclust.progress import Progress, ProgressLike, as_progress
 from graphclust.results.clustering import Clustering, CoresetClustering
@@ -28,7 +28,6 @@ from graphclust.results.from_labels import clustering_of, large_enough
 from graphclust.two_step.method import suits_a_coreset
 
 LESS_MEMORY = "pass a larger memory_limit, a smaller Coreset(size=...) or another method"
-INTERRUPTED = "interrupted: these are the best labels so far, more time may find better ones"
 
 
 @naming_new_arguments
@@ -177,8 +176,8 @@ def _cluster(
     searched = ~ordered.isolated
     if options.method != "paper" and layered is None:
         with progress.stage("components"):
-            found = nodes_to_partition(ordered, k, options.components, progress)
-        searched, remarks = found.nodes, found.remarks_after(remarks)
+            taking_part = nodes_to_partition(ordered, k, options.components, progress)
+        searched, remarks = taking_part.nodes, taking_part.remarks_after(remarks)
 
     def best_so_far(labels: np.ndarray) -> Clustering:
         return clustering_of(

@@ -22,6 +22,7 @@ METHODS = ("auto", "multilevel", "two-step", "paper")
 EFFORTS = ("low", "normal", "high")
 COMPONENTS = ("large", "largest", "all")
 PUBLISHED_OBJECTIVE = "normalized_cut"
+INTERRUPTED = "interrupted: these are the best labels so far, more time may find better ones"
 # The methods that have an option; every method has an objective.
 METHODS_WITH = {
     "resolution": ("multilevel", "two-step"),
