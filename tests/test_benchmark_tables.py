@@ -17,18 +17,18 @@ BENCHMARKS = pathlib.Path(__file__).parent / "benchmarks"
 def bench(monkeypatch, tmp_path):
     """The modules of the benchmarks by name, with an empty folder of results."""
     monkeypatch.syspath_prepend(str(BENCHMARKS))
+    import harness
     import readme_tables
-    import tables
 
-    monkeypatch.setattr(tables, "RESULTS", tmp_path)
+    monkeypatch.setattr(harness, "RESULTS", tmp_path)
     monkeypatch.setattr(readme_tables, "RESULTS", tmp_path)
-    return tables, readme_tables
+    return harness, readme_tables
 
 
 def test_rows_are_read_as_they_were_written(bench):
-    tables, readme_tables = bench
+    harness, readme_tables = bench
     rows = [["k-means||", "1.0"], ["", "a | b"]]
-    tables.write_table("some", "Some", ["tool", "seconds"], rows, "a note")
+    harness.write_table("some", "Some", ["tool", "seconds"], rows, "a note")
     assert [list(row.values()) for row in readme_tables.read_rows("some")] == rows
 
 
@@ -38,9 +38,9 @@ def test_part_of_a_table_is_not_kept(bench, tmp_path):
 
 
 def test_tools_stand_side_by_side(bench):
-    tables, readme_tables = bench
+    harness, readme_tables = bench
     rows = [["g", "2", "graphclust", "0.1"], ["g", "2", "METIS (3 parts)", "0.2"], ["h", "5", "graphclust", "0.3"]]
-    tables.write_table("some", "Some", ["graph", "k", "tool", "seconds"], rows)
+    harness.write_table("some", "Some", ["graph", "k", "tool", "seconds"], rows)
     columns = [("ours", "graphclust", "seconds"), ("METIS", "METIS", "seconds")]
     text = readme_tables.side_by_side(readme_tables.by_graph("some"), columns)
     assert [re.sub(" +", "", line) for line in text.splitlines()[2:]] == ["|g|2|0.1|0.2|", "|h|5|0.3||"]

@@ -13,20 +13,16 @@ tried with that method, on planted graphs. ARI is the change of its mean, under 
 geometric mean of ratios.
 """
 
-import argparse
 import json
-import os
-import pathlib
 import time
-import warnings
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from typing import Any, NamedTuple
 
 import networkx as nx
 import numpy as np
-from peers_data import largest_component, meshes, nearest_neighbors, planted, real_graph, with_random_weights
-from tables import RESULTS, write_table
+from harness import RESULTS, asked, is_wanted, shown, write_table
+from peers_data import largest_component, meshes, nearest_neighbors, planted, real, with_random_weights
 from tools import percent, spread_over_seeds
 
 from graphclust import (
@@ -214,8 +210,7 @@ def cases(method: str) -> Iterator[Case]:
         yield Case("weighted", with_random_weights(matrix, kind), 20, truth)
     if method == "multilevel":
         for name in REAL:
-            path = pathlib.Path(os.environ["GRAPHCLUST_DATA"]) / "graphs" / f"{name}.npz"
-            matrix, truth = largest_component(*real_graph(path))
+            matrix, truth = real(name)
             yield Case("real", matrix, int(truth.max()) + 1, truth)
             if name in WEIGHTED:
                 for kind in ("exponential", "log-normal"):
@@ -306,27 +301,20 @@ def measure(changes: list[Change], repeats: int, end: float, keep: bool) -> None
         for change in (change for change in changes if change.method == method):
             if time.monotonic() > end:
                 break
-            row = row_of(change, method_cases, as_is, repeats)
-            print(*row, flush=True)
+            row = shown(row_of(change, method_cases, as_is, repeats))
             if keep:
                 ROWS.write_text(json.dumps(read_rows() | {f"{method}: {change.what}": row}, indent=1) + "\n")
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--repeats", type=int, default=2)
-    parser.add_argument("--only", nargs="+", metavar="WORD", help="changes that hold one of these; not kept")
-    parser.add_argument("--seconds", type=float, default=np.inf, help="after which no row is begun")
-    parser.add_argument("--beside-other-work", action="store_true", help="say that times are not to be compared")
-    options = parser.parse_args()
-    warnings.filterwarnings("ignore")
+    options = asked(__doc__, repeats=2, only=[], seconds=np.inf, beside_other_work=False)
     known, end = read_rows(), time.monotonic() + options.seconds
     as_it_is = [Change("as it is", method) for method in dict.fromkeys(change.method for change in CHANGES)]
     everything = sorted([*as_it_is, *CHANGES], key=lambda change: [one.method for one in as_it_is].index(change.method))
-    wanted = [change for change in everything if any(word in change.what for word in options.only or [""])]
-    if options.only is None:
+    wanted = [change for change in everything if is_wanted(change.what, options.only)]
+    if not options.only:
         wanted = [change for change in wanted if f"{change.method}: {change.what}" not in known]
-    measure(wanted, options.repeats, end, options.only is None)
+    measure(wanted, options.repeats, end, not options.only)
     rows, known = [], read_rows()
     for change in everything:
         rows += [known[name]] if (name := f"{change.method}: {change.what}") in known else []

@@ -10,20 +10,16 @@ held against its time. All tools have one thread.
 Needs pymetis, kahip, kaminpar and mtkahypar for those of their runs that are not kept.
 """
 
-import argparse
-import json
-import os
 import pathlib
 import tempfile
 import time
-import warnings
 from collections.abc import Callable, Iterator
 from importlib.metadata import version
 
 import numpy as np
-from peers_data import largest_component, real_graph
+from harness import RESULTS, add_line, asked, machine, read_lines, write_table
+from peers_data import largest_component, real
 from scipy import sparse
-from tables import RESULTS, machine, write_table
 
 import graphclust
 
@@ -129,8 +125,7 @@ def graphs() -> Iterator[tuple[str, Matrix]]:
     one_way = sparse.csr_matrix((np.ones(near.size), (np.repeat(np.arange(20_000), 10), near.ravel())))
     yield "10-NN in space", largest_component(sparse.csr_matrix(one_way.maximum(one_way.T)), np.zeros(20_000, int))[0]
     for name in REAL:
-        path = pathlib.Path(os.environ["GRAPHCLUST_DATA"]) / "graphs" / f"{name}.npz"
-        yield name, largest_component(*real_graph(path))[0]
+        yield name, real(name)[0]
 
 
 def edge_cut(matrix: Matrix, labels: np.ndarray) -> float:
@@ -189,15 +184,9 @@ def table_of(
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--tools", default=",".join(NAMES))
-    parser.add_argument("--seeds", type=int, default=3)
-    parser.add_argument("--k", default="2,8,64")
-    options = parser.parse_args()
-    warnings.filterwarnings("ignore")
+    options = asked(__doc__, tools=",".join(NAMES), seeds=3, k="2,8,64")
     tools, seeds, cases = options.tools.split(","), range(1, options.seeds + 1), []
-    lines = KEPT.read_text().splitlines() if KEPT.exists() else []
-    runs = {(run["graph"], run["k"], run["tool"], run["seed"]): run for run in map(json.loads, lines)}
+    runs = {(run["graph"], run["k"], run["tool"], run["seed"]): run for run in read_lines(KEPT)}
     graphclust.balanced_partition(grid(12, 2), 3, rng=0)
     for name, matrix in graphs():
         for k in map(int, options.k.split(",")):
@@ -209,8 +198,7 @@ def main() -> None:
                     runs[name, k, tool, seed] = run = run_of(matrix, name, k, tool, seed)
                     print(run, flush=True)
                     if not tool.startswith("ours"):
-                        with KEPT.open("a") as kept:
-                            kept.write(json.dumps(run) + "\n")
+                        add_line(KEPT, run)
     table_of(runs, cases, tools, seeds, whole=len(cases) == 27 and set(tools) == set(NAMES))
 
 

@@ -7,16 +7,12 @@ names; without that file there is nothing to compare with. What a tool finds bel
 components; medians over the seeds.
 """
 
-import argparse
 import json
-import os
-import pathlib
 import sys
-import warnings
 
 import numpy as np
-from peers_data import largest_component, planted, real_graph
-from tables import write_table
+from harness import asked, is_wanted, shown, write_table
+from peers_data import graphs_folder, planted, real
 from tools import METIS, SMALLEST_CUT, measure, ours, percent
 
 HIGH_EFFORT = ours("high effort", objective="normalized_cut", effort="high")
@@ -24,24 +20,17 @@ TOOLS = {"normal effort": SMALLEST_CUT, "high effort": HIGH_EFFORT, "METIS": MET
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--repeats", type=int, default=3)
-    parser.add_argument(
-        "--only", nargs="+", metavar="NAME", help="graphs whose name holds one of these; the table is printed, not kept"
-    )
-    options = parser.parse_args()
-    warnings.filterwarnings("ignore")
-    data = pathlib.Path(os.environ["GRAPHCLUST_DATA"])
-    figures = data.parent / "bench" / "best_known_cuts.json"
+    options = asked(__doc__, repeats=3, only=[])
+    figures = graphs_folder().parents[1] / "bench" / "best_known_cuts.json"
     if not figures.exists():
         sys.exit(f"{figures} is not there: no best known cuts to compare with")
     for tool in (SMALLEST_CUT, HIGH_EFFORT):
         tool.run(planted("5x200:10:1")[0], 5, 0)  # compile
     rows, ratios, n_renewed = [], [], 0
     for name, cuts in json.loads(figures.read_text())["cuts"].items():
-        if not any(part in name for part in options.only or [""]):
+        if not is_wanted(name, options.only):
             continue
-        matrix, classes = largest_component(*real_graph(data / "graphs" / f"{name}.npz"))
+        matrix, classes = real(name)
         for k, record in sorted((int(k), cut) for k, cut in cuts.items()):
             found = [measure(tool, matrix, k, classes, options.repeats) for tool in TOOLS.values()]
             reached = [one.cut if one.parts == k else np.inf for one in found]
@@ -51,8 +40,7 @@ def main() -> None:
             seconds = [f"{one.seconds:.3f}" for one in found]
             spreads = [percent(one.spread, one.cut) for one in found]
             over = [f"{ratio:.3f}" for ratio in ratios[-1]]
-            rows.append([name, str(k), f"{smallest:.5f}", *over, *seconds, *spreads])
-            print(*rows[-1], flush=True)
+            rows.append(shown([name, str(k), f"{smallest:.5f}", *over, *seconds, *spreads]))
     summaries = {
         "geometric mean": [f"{value:.3f}" for value in np.exp(np.log(ratios).mean(axis=0))],
         "worst": [f"{value:.3f}" for value in np.max(ratios, axis=0)],
@@ -60,20 +48,14 @@ def main() -> None:
         "smallest known": [f"{value:.0%}" for value in (np.array(ratios) < 1.0005).mean(axis=0)],
     }
     rows += [[name, "", "", *cells, *[""] * (2 * len(TOOLS))] for name, cells in summaries.items()]
-    header = [
-        "graph",
-        "k",
-        "smallest known NCut/k",
-        *(f"{name} / smallest" for name in TOOLS),
-        *(f"{name} s" for name in TOOLS),
-        *(f"spread: {name}, %" for name in TOOLS),
-    ]
+    header = ["graph", "k", "smallest known NCut/k", *(f"{name} / smallest" for name in TOOLS)]
+    header += [*(f"{name} s" for name in TOOLS), *(f"spread: {name}, %" for name in TOOLS)]
     notes = (
         f"{len(ratios)} pairs of graph and k. The smallest known cut is the least of a record over many seeds and "
         f"methods and of the three columns; {n_renewed} lie more than 2 % below the record. Records are rounded to "
         "five digits. Spread is half the range of the cut over the seeds, in per cent of its median."
     )
-    write_table("best_cuts", "Normalized cuts over the smallest known", header, rows, notes, options.only is None)
+    write_table("best_cuts", "Normalized cuts over the smallest known", header, rows, notes, not options.only)
 
 
 if __name__ == "__main__":

@@ -18,7 +18,7 @@ import subprocess
 import sys
 import tempfile
 
-from tables import write_table
+from harness import write_table
 
 GRAPHS = {
     "karate club": "nx.karate_club_graph()",

@@ -10,20 +10,16 @@ until nothing changes; NetworKit its parallel Leiden. Figures are medians of the
 four million entries have one, except by default. Needs igraph, networkit and vieclus.
 """
 
-import argparse
 import json
-import os
-import pathlib
 import random
 import time
-import warnings
 from collections.abc import Callable, Iterator
 
 import numpy as np
-from peers_data import largest_component, planted, real_graph
+from harness import RESULTS, asked, machine, write_table
+from peers_data import graphs_folder, largest_component, planted, real, real_names
 from scipy import sparse
 from scipy.sparse import csgraph
-from tables import RESULTS, machine, write_table
 
 import graphclust
 
@@ -117,9 +113,9 @@ def n_disconnected(matrix: sparse.csr_matrix, labels: np.ndarray) -> int:
 
 def graphs(names: list[str]) -> Iterator[tuple[str, sparse.csr_matrix, np.ndarray | None]]:
     """Name, largest component, planted clusters; those of the names, which may be specs of other planted graphs."""
-    for path in sorted((pathlib.Path(os.environ["GRAPHCLUST_DATA"]) / "graphs").glob("*.npz")):
-        if not names or path.stem in names:
-            yield path.stem, largest_component(*real_graph(path))[0], None
+    for name in real_names():
+        if not names or name in names:
+            yield name, real(name)[0], None
     for spec in [name for name in names if ":" in name] if names else PLANTED:
         yield spec, *largest_component(*planted(spec))
 
@@ -213,7 +209,7 @@ def notes(question: str, runs: dict, tools: tuple[str, ...]) -> str:
 
 def table_of_effort(runs: dict) -> None:
     """Write how far from the best known more effort and more time are; time where all graphs were measured with it."""
-    path = pathlib.Path(os.environ["GRAPHCLUST_DATA"]).parent / "bench" / "best_known_modularity.json"
+    path = graphs_folder().parents[1] / "bench" / "best_known_modularity.json"
     known = json.loads(path.read_text())["modularity"]
     question = "modularity 1"
     found = {name: of for name, of in runs[question].items() if name in known}
@@ -300,17 +296,12 @@ def write_tables() -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--measure", nargs="+", choices=tuple(TOOLS), metavar="TOOL", help=", ".join(TOOLS))
-    parser.add_argument("--objective", choices=("modularity", "constant_potts"), default="modularity")
-    parser.add_argument("--resolution", type=float, default=1.0)
-    parser.add_argument("--seeds", type=int, default=3)
-    parser.add_argument("--graphs", nargs="+", default=[])
-    parser.add_argument("--missing", action="store_true", help="measure only what the file does not hold yet")
-    options = parser.parse_args()
+    options = asked(
+        __doc__, measure={"nargs": "+", "choices": tuple(TOOLS)}, objective={"default": "modularity"},
+        resolution=1.0, seeds=3, graphs=[], missing=False,
+    )  # fmt: skip
     if not options.measure:
         return write_tables()
-    warnings.filterwarnings("ignore")
     graphclust.communities(sparse.csr_matrix(np.kron(np.eye(4), np.ones((6, 6)))), objective=options.objective)
     question = f"{options.objective} {options.resolution:g}"
     for name, matrix, truth in graphs(options.graphs):

@@ -8,11 +8,10 @@ A generated graph of blocks of 1,500 nodes, or one in a store. The naive algorit
 beforehand. Medians of the repeats; the naive algorithm, which does the same work whatever it draws, runs once.
 """
 
-import argparse
 import time
 
 import numpy as np
-from tables import write_table
+from harness import asked, shown, write_table
 
 from graphclust import open_store, planted_partition
 from graphclust.coreset.seeding import d2_seeding
@@ -28,13 +27,7 @@ def seconds(kernel: NormalizedCutKernel, n_seeds: int, method: str, seed: int) -
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--nodes", type=int, default=3_000_000)
-    parser.add_argument("--degree", type=float, default=20.0)
-    parser.add_argument("--repeats", type=int, default=3)
-    parser.add_argument("--store")
-    parser.add_argument("--naive", type=int, nargs="+", default=SEEDS[:6], choices=SEEDS)
-    options = parser.parse_args()
+    options = asked(__doc__, nodes=3_000_000, degree=20.0, repeats=3, store="", naive=list(SEEDS[:6]))
 
     warm = NormalizedCutKernel.of(planted_partition(5, 100, 10, 2, rng=0).graph)
     for method in ("naive", "tree"):
@@ -50,12 +43,11 @@ def main() -> None:
     slope = (naive[last] - naive[before]) / (last - before)
     rows = []
     for k in SEEDS:
-        shown, mark = naive.get(k, naive[last] + slope * (k - last)), "" if k in naive else "~"
+        slow, mark = naive.get(k, naive[last] + slope * (k - last)), "" if k in naive else "~"
         runs = [seconds(kernel, k, "tree", seed) for seed in range(options.repeats)]
         tree = float(np.median([run[0] for run in runs]))
         entries = int(np.median([run[1] for run in runs]))
-        rows.append([str(k), f"{mark}{shown:.3f}", f"{tree:.4f}", f"{mark}{shown / tree:.1f}", f"{entries:,}"])
-        print(*rows[-1], flush=True)
+        rows.append(shown([str(k), f"{mark}{slow:.3f}", f"{tree:.4f}", f"{mark}{slow / tree:.1f}", f"{entries:,}"]))
     write_table(
         "d2_sampling_store" if options.store else "d2_sampling",
         "D²-sampling: the naive algorithm and the tree",

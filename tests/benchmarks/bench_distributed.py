@@ -6,13 +6,12 @@ The graph is planted and written to a store in --folder, which is left as it was
 bit, or the script ends with an error. Bytes are those that workers sent to each other and to the client.
 """
 
-import argparse
 import os
 import shutil
 import tempfile
 import time
 
-from tables import write_table
+from harness import asked, shown, write_table
 
 import graphclust
 from graphclust import distributed
@@ -42,13 +41,9 @@ def bytes_sent(client) -> int:
 def main() -> None:
     from distributed import Client, LocalCluster
 
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--nodes", type=int, default=1_000_000)
-    parser.add_argument("--k", type=int, default=100)
-    parser.add_argument("--workers", type=int, default=2)
-    parser.add_argument("--folder", default=tempfile.gettempdir())
-    parser.add_argument("--whole", action="store_true", help="write results/distributed.md")
-    options = parser.parse_args()
+    options = asked(
+        __doc__, nodes=1_000_000, k=100, workers=2, folder=tempfile.gettempdir(), whole=False
+    )  # --whole writes results/distributed.md
     folder = tempfile.mkdtemp(dir=options.folder)
     rows = []
     try:
@@ -80,8 +75,7 @@ def main() -> None:
                     sent = (bytes_sent(client) - before) / 1e6
                     cells = [f"{elapsed:.1f}", f"{elapsed / seconds:.2f}", str(counter.n_tasks), f"{sent:.0f}"]
                     place = f"{options.workers} workers, {n_partitions} partitions"
-                    rows.append([graph, objective, place, *cells, f"{ari:.3f}"])
-                    print(*rows[-1], flush=True)
+                    rows.append(shown([graph, objective, place, *cells, f"{ari:.3f}"]))
     finally:
         shutil.rmtree(folder)
     header = ["nodes / entries", "objective", "where", "seconds", "ratio", "tasks", "MB sent", "ARI"]

@@ -10,14 +10,13 @@ column is with the making of the graph, by affinity="nearest_neighbors" of the e
 bisects its resolution until k parts come out, see tools.py. Compilation is excluded.
 """
 
-import argparse
 import multiprocessing
 import time
 import warnings
 
 import numpy as np
+from harness import asked, shown, write_table
 from peers_data import points
-from tables import write_table
 from tools import LEIDEN_AT_K, sklearn_spectral, spread_over_seeds
 
 from graphclust import CoresetSpectralClustering, SpectralClustering, adjusted_rand_index, knn_graph
@@ -82,12 +81,7 @@ def agreement(aris: list[float]) -> list[str]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--repeats", type=int, default=3)
-    parser.add_argument("--patience", type=float, default=180.0)
-    parser.add_argument("--only", nargs="+", default=SETS, choices=SETS)
-    options = parser.parse_args()
-    warnings.filterwarnings("ignore")
+    options = asked(__doc__, repeats=3, patience=180.0, only=list(SETS))
     tools = {
         "CoresetSpectralClustering": ours(CoresetSpectralClustering),
         "the same, normalized_cut": ours(CoresetSpectralClustering, objective="normalized_cut"),
@@ -114,8 +108,7 @@ def main() -> None:
             if tool == "CoresetSpectralClustering" and n <= MANY:
                 whole = f"{from_points(CoresetSpectralClustering, X, k):.2f}"
             times = [f"{seconds:.3f}", f"{seconds / first:.1f}", whole]
-            rows.append([name, str(n), str(k), tool, *agreement(aris), *times])
-            print(*rows[-1], flush=True)
+            rows.append(shown([name, str(n), str(k), tool, *agreement(aris), *times]))
         runs = sklearn_within(options.patience, matrix, k, options.repeats)
         if runs is None:
             rows.append([name, str(n), str(k), "scikit-learn", "", "", f"> {options.patience:.0f}", "", ""])
@@ -127,10 +120,12 @@ def main() -> None:
             aris = [adjusted_rand_index(labels, classes) for labels, _ in runs]
             times = [f"{seconds:.3f}", f"{seconds / first:.1f}", whole]
             rows.append([name, str(n), str(k), "scikit-learn", *agreement(aris), *times])
-        print(*rows[-1], flush=True)
+        shown(rows[-1])
     header = ["points", "n", "k", "tool", "ARI", "spread of ARI", "seconds", "times ours", "seconds with the graph"]
     title = f"Estimators on {N_NEIGHBORS}-nearest-neighbor graphs"
-    write_table("estimators", title, header, rows, "Spread is half the range over the seeds.", options.only == SETS)
+    write_table(
+        "estimators", title, header, rows, "Spread is half the range over the seeds.", len(options.only) == len(SETS)
+    )
 
 
 if __name__ == "__main__":

@@ -16,13 +16,10 @@ without clusters: is the number right where it says so, and where there are clus
 Needs igraph, pymetis, scikit-learn, abcd-graph and the data that $GRAPHCLUST_DATA names.
 """
 
-import argparse
 import hashlib
-import json
 import pathlib
 import random
 import time
-import warnings
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from importlib.metadata import version
@@ -30,10 +27,10 @@ from typing import Any
 
 import numpy as np
 from bench_recognition import FLOORS
-from bench_suggestion import NULL, read
+from bench_suggestion import NULL
+from harness import add_line, asked, is_wanted, read_lines, write_table
 from peers_data import annotated_graphs, planted
 from scipy import sparse
-from tables import write_table
 from tools import DEFAULT, LEIDEN, LEIDEN_AT_K, METIS, SMALLEST_CUT, Tool
 
 from graphclust import adjusted_rand_index, as_graph, cluster_path, communities, lfr_like, normalized_mutual_information
@@ -142,7 +139,7 @@ def compare_clear(graph: str, seed: int) -> Iterator[Row]:
 
 def measure(file: pathlib.Path, table: str, only: Sequence[str], repeats: int) -> None:
     """Add a line for every run that is not there yet."""
-    done = {(row["table"], row["graph"], row["seed"]) for row in read(file)}
+    done = {(row["table"], row["graph"], row["seed"]) for row in read_lines(file)}
     if table in ("halves", "floors"):
         graphs = [(name, (matrix, classes)) for name, matrix, classes in annotated_graphs()]
     elif table == "outliers":
@@ -154,12 +151,10 @@ def measure(file: pathlib.Path, table: str, only: Sequence[str], repeats: int) -
     }[table]  # fmt: skip
     for seed in range(repeats):
         for name, data in graphs:
-            if (table, name, seed) in done or (only and not any(text in name for text in only)):
+            if (table, name, seed) in done or not is_wanted(name, only):
                 continue
             kept = {"table": table, "graph": name, "seed": seed, "date": time.strftime("%Y-%m-%d", time.gmtime())}
-            rows = [{**kept, **row} for row in run(name, *data, seed)]
-            with file.open("a") as lines:
-                lines.write("".join(json.dumps(row) + "\n" for row in rows))
+            add_line(file, *({**kept, **row} for row in run(name, *data, seed)))
             print(name, seed, flush=True)
 
 
@@ -286,22 +281,17 @@ def write_clear(rows: list[Row]) -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("task", choices=("measure", "write"))
-    parser.add_argument("rows", type=pathlib.Path)
-    parser.add_argument("table", nargs="?", choices=("halves", "floors", "outliers", "clear"))
-    parser.add_argument("--only", nargs="*", default=[])
-    parser.add_argument("--repeats", type=int, default=3)
-    options = parser.parse_args()
-    warnings.filterwarnings("ignore")
+    writers = {"halves": write_halves, "floors": write_floors, "outliers": write_outliers, "clear": write_clear}
+    tables = {"nargs": "?", "choices": tuple(writers)}
+    words = {"task": {"choices": ("measure", "write")}, "rows": {"type": pathlib.Path}, "table": tables}
+    options = asked(__doc__, words, only=[], repeats=3)
     if options.task == "measure":
         DEFAULT.run(planted("5x200:10:1")[0], 5, 0)  # compile
         measure(options.rows, options.table, options.only, options.repeats)
         return
     rows: dict[str, list[Row]] = defaultdict(list)
-    for row in read(options.rows):
+    for row in read_lines(options.rows):
         rows[row["table"]].append(row)
-    writers = {"halves": write_halves, "floors": write_floors, "outliers": write_outliers, "clear": write_clear}
     for name, of_table in rows.items():
         writers[name](of_table)
 

@@ -17,9 +17,9 @@ import time
 import warnings
 
 import numpy as np
+from harness import write_table
 from scipy import io as scipy_io
 from scipy import sparse
-from tables import write_table
 
 from graphclust.io.formats.matrix_market import read_matrix_market
 from graphclust.io.load import load_graph

@@ -8,11 +8,9 @@ leidenalg runs until nothing changes (n_iterations=-1) on graphs that are made b
 Both values are the modularity of the kind, by graphclust. Needs leidenalg and the data that $GRAPHCLUST_DATA names.
 """
 
-import argparse
 import os
 import pathlib
 import time
-import warnings
 from collections.abc import Iterator
 from typing import Any
 
@@ -20,8 +18,8 @@ import igraph
 import leidenalg
 import networkx as nx
 import numpy as np
+from harness import asked, shown, write_table
 from scipy import sparse
-from tables import write_table
 
 import graphclust
 from graphclust.io.kinds import as_layered
@@ -105,10 +103,7 @@ def leiden(kind: str | None, G: Any) -> tuple[Any, list[float]]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--seeds", type=int, default=3)
-    options = parser.parse_args()
-    warnings.filterwarnings("ignore")
+    options = asked(__doc__, seeds=3)
     rows = []
     for name, given, G in cases():
         layered = as_layered(G, **given)
@@ -129,8 +124,7 @@ def main() -> None:
         (a, b), (ours_s, theirs_s) = found[:, :2].mean(axis=0), np.median(found[:, 2:], axis=0)
         size = [given.get("kind", "several"), f"{layered.n_nodes:,}", f"{layered.combined.n_entries:,}"]
         seconds = [f"{ours_s:.4f}", f"{theirs_s:.4f}", f"{theirs_s / ours_s:.1f}"]
-        rows.append([name, *size, f"{a:.5f}", f"{b:.5f}", f"{a - b:+.5f}", *seconds])
-        print(*rows[-1], flush=True)
+        rows.append(shown([name, *size, f"{a:.5f}", f"{b:.5f}", f"{a - b:+.5f}", *seconds]))
     header = ["graph", "kind", "nodes", "entries", "value", "value: leidenalg", "difference"]
     header += ["seconds", "seconds: leidenalg", "times"]
     notes = f"Processor time of one thread, medians of {options.seeds} seeds; values are means over them."

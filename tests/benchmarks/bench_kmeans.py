@@ -2,7 +2,7 @@
 
     GRAPHCLUST_DATA=... BENCH_THREADS=1 python bench_kmeans.py mnist
 
-The parts: embedding mnist minibatch letter sparse seeding; without a name all of them.
+The parts: embedding mnist letter sparse seeding; without a name all of them.
 
 Energies are mean squared distances on points held out; E* is the lowest that any method reaches from the same start.
 A rival's time to an energy is found by running it for 1, 2, 3, ... iterations' worth of time: for Lloyd and Elkan one
@@ -22,10 +22,10 @@ for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMBA_NUM_THREADS")
 
 import faiss  # noqa: E402
 import numpy as np  # noqa: E402
+from harness import write_table  # noqa: E402
 from peers_data import points  # noqa: E402
 from scipy import sparse  # noqa: E402
-from sklearn.cluster import KMeans, MiniBatchKMeans, kmeans_plusplus  # noqa: E402
-from tables import write_table  # noqa: E402
+from sklearn.cluster import KMeans, kmeans_plusplus  # noqa: E402
 from tools import timed  # noqa: E402
 
 import graphclust  # noqa: E402
@@ -130,15 +130,10 @@ def energy_table(name: str, title: str, X, V, k: int, most: int) -> None:
         print(seed, runs[-1], flush=True)
     medians = {method: np.median([run[method] for run in runs], axis=0) for method in runs[0]}
     nested = medians["nested mini-batch"]
-    rows = [
-        [
-            method,
-            *(f"{value:.3f}" for value in line[:4]),
-            *(f"{line[c] / nested[c]:.1f}" for c in (1, 3)),
-            f"{line[4]:.0f}",
-        ]
-        for method, line in medians.items()
-    ]
+    rows = []
+    for method, line in medians.items():
+        ratios = [f"{line[c] / nested[c]:.1f}" for c in (1, 3)]
+        rows.append([method, *(f"{value:.3f}" for value in line[:4]), *ratios, f"{line[4]:.0f}"])
     head = ["method", "to 2 % s", "to 1 % s", "to 1 % of its own end s", "converged s"]
     head += ["to 1 % / nested", "converged / nested", "inertia"]
     note = f"k = {k}, {THREADS} thread(s), medians of seeds {SEEDS}; inf: not in {most} iterations."
@@ -151,41 +146,6 @@ def bench_mnist() -> None:
 
 def bench_letter() -> None:
     energy_table(f"kmeans_letter{SUFFIX}", "Letter, 17,000 x 16 float32, validation 3,000", *letter(), 50, 150)
-
-
-def bench_minibatch() -> None:
-    """Time to 2 % of E* against mini-batches of the same first size."""
-    X, V = mnist()
-    k, rows = 50, []
-    graphclust.nested_minibatch_kmeans(X[:3000], k, batch_size=500, rng=1)
-    graphclust.minibatch_kmeans(X[:3000], k, batch_size=500, max_iter=3, rng=1)
-    for seed in SEEDS:
-        start = X[np.random.default_rng(seed).choice(len(X), k, replace=False)].copy()
-        found = {"nested mini-batch": graphclust.nested_minibatch_kmeans(X, k, init=start, rng=seed, validation=V)}
-        for rate in ("count", "sqrt"):
-            found[f"minibatch_kmeans, rate {rate}"] = graphclust.minibatch_kmeans(
-                X, k, init=start, rng=seed, batch_size=5000, rate=rate, max_iter=80, patience=None, validation=V
-            )
-        table = {name: result.validation for name, result in found.items()}
-        model = MiniBatchKMeans(k, init=start, n_init=1, random_state=seed)
-        rng, curve, spent = np.random.default_rng(seed), [], 0.0
-        for _ in range(80):
-            start_time = time.perf_counter()
-            model.partial_fit(X[rng.choice(len(X), 5000)])
-            spent += time.perf_counter() - start_time
-            curve.append((spent, energy(V, model.cluster_centers_)))
-        table["scikit-learn MiniBatchKMeans.partial_fit"] = np.array(curve)
-        lowest = min(curve[:, 1].min() for curve in table.values())
-        rows.append({name: (time_to(c, 1.02 * lowest), c[:, 1].min() / lowest) for name, c in table.items()})
-        print(seed, rows[-1], flush=True)
-    lines = []
-    for name in rows[0]:
-        seconds, ratio = np.median([row[name] for row in rows], axis=0)
-        lines.append([name, f"{seconds:.3f}", f"{ratio:.4f}"])
-    note = f"k = 50, batches of 5,000 (80 of them), {THREADS} thread(s), medians of seeds {SEEDS}."
-    write_table(
-        f"kmeans_minibatch{SUFFIX}", "MNIST: mini-batches", ["method", "to 2 % s", "lowest energy / E*"], lines, note
-    )
 
 
 def topics(n: int, d: int, k: int, seed: int, mix: float = 0.2) -> sparse.csr_array:

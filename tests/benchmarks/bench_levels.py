@@ -10,16 +10,13 @@ Clusters are counted that are too large, that are not connected, and that are no
 that repeat the one above. Nodes that hang on one and the same node alone inside the cluster above may stand together.
 """
 
-import argparse
-import os
-import pathlib
 import time
 
 import numpy as np
-from peers_data import largest_component, real_graph
+from harness import asked, write_table
+from peers_data import real
 from scipy import sparse
 from scipy.sparse import csgraph
-from tables import write_table
 
 import graphclust
 
@@ -117,17 +114,12 @@ def faults_of(graph: Matrix, levels: Levels, most: int) -> list[int]:
 def graphs(largest: bool) -> dict[str, Matrix]:
     """The graphs by name."""
     found = {f"knowledge, {n:,} nodes": knowledge_graph(n) for n in (2_000, 50_000)}
-    for name in REAL:
-        path = pathlib.Path(os.environ["GRAPHCLUST_DATA"]) / "graphs" / f"{name}.npz"
-        found[name] = largest_component(*real_graph(path))[0]
+    found |= {name: real(name)[0] for name in REAL}
     return found | ({LARGEST_NAME: knowledge_graph(LARGEST)} if largest else {})
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--seeds", type=int, default=3)
-    parser.add_argument("--largest", action="store_true")
-    options = parser.parse_args()
+    options = asked(__doc__, seeds=3, largest=False)
     for most in BOUNDS:
         ours(knowledge_graph(300), most, 0)  # compiles
     rows, totals = [], dict.fromkeys(TOOLS, 0.0)

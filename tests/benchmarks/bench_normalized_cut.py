@@ -1,6 +1,6 @@
 """coreset_sc under both objectives against Leiden, METIS, Louvain and scikit-learn: quality and time at the same k.
 
-    python bench_normalized_cut.py [planted] [more] [weighted] [lfr] [real] [meshes] [knn] [mnist-sklearn] [paper]
+    python bench_normalized_cut.py [planted] [weighted] [lfr] [real] [meshes] [knn] [mnist-sklearn] [paper]
         [--repeats 3]
 
 Each tool gets the largest component and k; seconds and quality are medians over the seeds, compile time excluded, our
@@ -10,12 +10,8 @@ k parts come out. The spread is half the range of NCut over the seeds, in per ce
 scikit-network, scikit-learn, coreset-sc; `real`, `knn` and `mnist-sklearn` need the data that $GRAPHCLUST_DATA names.
 """
 
-import argparse
-import os
-import pathlib
-import warnings
-
 import numpy as np
+from harness import asked, write_table
 from peers_data import (
     gaussian_weights,
     largest_component,
@@ -23,12 +19,12 @@ from peers_data import (
     meshes,
     nearest_neighbors,
     planted,
-    real_graph,
+    real,
+    real_names,
     rss_growth,
     with_random_weights,
 )
 from scipy import sparse
-from tables import write_table
 from tools import (
     CORESET_SC,
     DEFAULT,
@@ -39,9 +35,7 @@ from tools import (
     METIS,
     SMALLEST_CUT,
     compare,
-    measure,
     ours,
-    percent,
     sklearn_spectral,
 )
 
@@ -84,33 +78,6 @@ def run_paper(repeats: int) -> None:
     write_table("normalized_cut_paper", "The paper's block model, 125 million entries, 1 % coreset", HEADER, rows)
 
 
-MORE = (
-    "100x2000:16:4:unbalanced", "20x5000:10:3:dc", "500x200:16:4", "10x20000:20:4", "300x1000:24:4:dc", "5x2000:12:4",
-    "100x500:10:2:dc:unbalanced", "20x1000:12:2:unbalanced", "2x50000:10:3", "60x10000:12:3", "200x500:8:2",
-    "1000x200:12:3", "30x3000:16:8", "20x20000:40:10:dc:unbalanced",
-    "20x10000:8:8", "40x15000:7:5",
-)  # fmt: skip
-
-
-def run_more(repeats: int) -> None:
-    """Many kinds of planted graphs, two of each, ours alone: is there one on which the default fails?"""
-    rows = []
-    for spec in MORE:
-        for graph_seed in range(2):
-            matrix, truth = largest_component(*planted(spec, graph_seed))
-            k = int(truth.max()) + 1
-            cells = []
-            for tool in OURS:
-                found = measure(tool, matrix, k, truth, repeats)
-                share = found.cut * k / normalized_cut(matrix, truth)
-                cells += [f"{found.seconds:.3f}", f"{share:.4f}", f"{found.ari:.4f}", percent(found.spread, found.cut)]
-            rows.append([spec, str(k), *cells])
-            print(*rows[-1], flush=True)
-    columns = ("seconds", "NCut / planted", "ARI", "spread of NCut, %")
-    header = ["graph", "k", *columns, *(f"{column}, normalized_cut" for column in columns)]
-    write_table("normalized_cut_more", "More planted graphs, both objectives", header, rows)
-
-
 WEIGHTED = ("50x1000:20:4", "20x1000:12:2:unbalanced", "50x1000:8:2")
 
 
@@ -140,14 +107,14 @@ def run_lfr(repeats: int) -> None:
 
 def run_real(repeats: int) -> None:
     rows = []
-    for path in sorted((pathlib.Path(os.environ["GRAPHCLUST_DATA"]) / "graphs").glob("*.npz")):
-        if path.stem in ("cnr-2000", "livejournal_top5000_sub"):
+    for name in real_names():
+        if name in ("cnr-2000", "livejournal_top5000_sub"):
             continue
-        matrix, truth = largest_component(*real_graph(path))
+        matrix, truth = real(name)
         n, classes = matrix.shape[0], len(np.unique(truth[truth >= 0]))
         for k in sorted({k for k in (classes, 2, 5, 20, 100) if k >= 2 and (k <= n / 20 or k == classes)}):
             tools = [*OURS, METIS, *([LEIDEN_AT_K] if k == classes else [])]
-            rows += compare(path.stem, matrix, k, truth, tools, repeats)
+            rows += compare(name, matrix, k, truth, tools, repeats)
     write_table("normalized_cut_real", "Real graphs", HEADER, rows)
 
 
@@ -193,14 +160,11 @@ def run_mnist_sklearn(repeats: int) -> None:
 
 def main() -> None:
     parts = {
-        "planted": run_planted, "more": run_more, "weighted": run_weighted, "lfr": run_lfr, "paper": run_paper,
+        "planted": run_planted, "weighted": run_weighted, "lfr": run_lfr, "paper": run_paper,
         "real": run_real, "meshes": run_meshes, "knn": run_knn, "mnist-sklearn": run_mnist_sklearn,
     }  # fmt: skip
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("parts", nargs="*", default=list(parts), metavar="|".join(parts))
-    parser.add_argument("--repeats", type=int, default=3)
-    options = parser.parse_args()
-    warnings.filterwarnings("ignore")
+    words = {"parts": {"nargs": "*", "default": list(parts), "metavar": "|".join(parts)}}
+    options = asked(__doc__, words, repeats=3)
     for method in ("multilevel", "two-step", "paper"):
         coreset_sc(planted("5x200:10:1")[0], 5, method=method, rng=0)  # compile
     for part in options.parts:

@@ -11,16 +11,15 @@ their median.
 Needs the package coreset-sc.
 """
 
-import argparse
 import time
 
 import coreset_sc as rival
 import numpy as np
 from coreset_sc import coreset_sc as rival_stages
 from coreset_sc import utils as rival_utils
+from harness import asked, shown, write_table
 from scipy import sparse
 from sklearn.cluster import KMeans
-from tables import write_table
 from tools import percent, spread_over_seeds
 
 from graphclust import Coreset, adjusted_rand_index, coreset_sc, normalized_cut, stochastic_block_model
@@ -83,10 +82,7 @@ def run_rival(matrix, k: int, size: int, planted: np.ndarray, graph) -> dict[str
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--k", type=int, nargs="+", default=[20, 50, 250])
-    parser.add_argument("--repeats", type=int, default=5)
-    options = parser.parse_args()
+    options = asked(__doc__, k=[20, 50, 250], repeats=5)
 
     small, _ = stochastic_block_model([100] * 5, 0.5, 0.01, self_loops=True, rng=0)
     for run in (run_ours, run_two_step):  # compile
@@ -112,8 +108,7 @@ def main() -> None:
                 cells = [f"{summary[column]:.3f}" for column in COLUMNS]
                 cells[1] = f"{summary['stages']:.4f}"
                 spread = percent(spread_over_seeds([run[side]["NCut/k"] for run in runs]), summary["NCut/k"])
-                table.append([str(k), f"{share} %", name, *cells, f"{ratio:.1f}", spread])
-                print(*table[-1], flush=True)
+                table.append(shown([str(k), f"{share} %", name, *cells, f"{ratio:.1f}", spread]))
         del graph, matrix
     write_table(
         "paper_sbm",

@@ -13,15 +13,13 @@ cost: CPU seconds of the path of 2..50 and of each k refined, against `coreset_s
 real needs igraph and the data that $GRAPHCLUST_DATA names; cost needs igraph.
 """
 
-import argparse
 import datetime
 import statistics
 import time
-import warnings
 
 import numpy as np
+from harness import asked, shown, write_table
 from peers_data import annotated_graphs, planted
-from tables import write_table
 from tools import LEIDEN, LEIDEN_AT_K, spread_over_seeds
 
 from graphclust import adjusted_rand_index, as_graph, cluster_path, coreset_sc, modularity
@@ -69,27 +67,18 @@ def planted_table(repeats: int) -> None:
                 wanted.append(k)
                 clear += suggestion.clear
         off = [abs(one - k) / k for one, k in zip(found, wanted, strict=True)]
-        rows.append([name, f"{np.mean(aris):.3f}", f"{spread_over_seeds(aris):.3f}", str(len(found)),
-                     str(sum(one == 0 for one in off)), str(sum(one <= tolerance for one in off)),
-                     f"{max(off, default=0.0):.1%}", str(clear), f"{statistics.median(seconds):.2f}"])  # fmt: skip
-        print(*rows[-1], flush=True)
+        counts = [len(found), sum(one == 0 for one in off), sum(one <= tolerance for one in off)]
+        last = [f"{max(off, default=0.0):.1%}", str(clear), f"{statistics.median(seconds):.2f}"]
+        agreement = [f"{np.mean(aris):.3f}", f"{spread_over_seeds(aris):.3f}"]
+        rows.append(shown([name, *agreement, *map(str, counts), *last]))
     counted, exact, within = (sum(int(row[column]) for row in rows) for column in (3, 4, 5))
     notes = (
         f"{datetime.date.today()}; seeds 0 to {repeats - 1}. "
         f"Spread is half the range over them. Of {counted} that count {exact} are exact and "
         f"{within} within the tolerance."
     )
-    header = [
-        "graph",
-        "ARI at the planted k",
-        "spread of ARI",
-        "count",
-        "exact",
-        "within tolerance",
-        "farthest",
-        "clear",
-        "seconds",
-    ]
+    header = ["graph", "ARI at the planted k", "spread of ARI", "count", "exact", "within tolerance", "farthest"]
+    header += ["clear", "seconds"]
     write_table("path", "The number of clusters that is suggested for planted graphs", header, rows, notes)
 
 
@@ -100,9 +89,8 @@ def real_table() -> None:
         suggestion = path.suggest()
         others = ", ".join(str(one.k) for one in suggestion.runners_up)
         leiden = len(np.unique(LEIDEN.run(matrix, 0, 0)[0]))
-        rows.append([name, str(int(classes.max()) + 1), str(suggestion.k), "yes" if suggestion.clear else "no", others,
-                     str(leiden)])  # fmt: skip
-        print(*rows[-1], flush=True)
+        clear, n_classes = "yes" if suggestion.clear else "no", int(classes.max()) + 1
+        rows.append(shown([name, str(n_classes), str(suggestion.k), clear, others, str(leiden)]))
     header = ["graph", "classes", "suggestion", "clear", "runners-up", "Leiden at 1"]
     notes = f"{datetime.date.today()}; seed 0."
     write_table("path_real", "The number of clusters that is suggested for annotated graphs", header, rows, notes)
@@ -142,11 +130,7 @@ def cost_table() -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("table", choices=("planted", "real", "cost"))
-    parser.add_argument("--repeats", type=int, default=4)
-    options = parser.parse_args()
-    warnings.filterwarnings("ignore")
+    options = asked(__doc__, {"table": {"choices": ("planted", "real", "cost")}}, repeats=4)
     cluster_path(planted("5x200:10:1")[0], rng=0).suggest()  # compile
     coreset_sc(planted("5x200:10:1")[0], 5, rng=0)
     {"planted": lambda: planted_table(options.repeats), "real": real_table, "cost": cost_table}[options.table]()

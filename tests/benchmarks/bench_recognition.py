@@ -10,13 +10,11 @@ included.
 Needs igraph, pymetis, scikit-learn and the data that $GRAPHCLUST_DATA names.
 """
 
-import argparse
-import warnings
 from collections.abc import Sequence
 
 import numpy as np
+from harness import asked, is_wanted, shown, write_table
 from peers_data import annotated_graphs, planted
-from tables import write_table
 from tools import DEFAULT, LEIDEN_AT_K, METIS, SMALLEST_CUT, Measured, measure
 
 from graphclust import coreset_sc
@@ -34,8 +32,7 @@ def compare_tools(graphs: list, repeats: int, whole: bool) -> None:
         found.append([measure(tool, matrix, k, classes, repeats) for tool in TOOLS])
         for tool, one in zip(TOOLS, found[-1], strict=True):
             parts = "" if one.parts == k else f" ({one.parts:.0f} parts)"
-            rows.append([name, str(k), tool.name + parts, *_figures(one, found[-1][0].seconds)])
-            print(*rows[-1], flush=True)
+            rows.append(shown([name, str(k), tool.name + parts, *_figures(one, found[-1][0].seconds)]))
     total = sum(row[0].seconds for row in found)
     for place, tool in enumerate(TOOLS):
         of_tool = [row[place] for row in found]
@@ -77,8 +74,7 @@ def compare_floors(graphs: list, repeats: int, whole: bool) -> None:
             ari, nmi = np.mean([(one.ari, one.nmi) for one in found], axis=0)
             mark = " (as it is)" if floor == chosen else ""
             spread = f"{np.mean([one.ari_spread for one in found]):.3f}"
-            rows.append([f"{floor:g}{mark}", f"{ari:.3f}", f"{nmi:.3f}", str(at_floor), spread])
-            print(*rows[-1], flush=True)
+            rows.append(shown([f"{floor:g}{mark}", f"{ari:.3f}", f"{nmi:.3f}", str(at_floor), spread]))
     finally:
         resolution.FLOOR = chosen
     notes = (
@@ -90,19 +86,11 @@ def compare_floors(graphs: list, repeats: int, whole: bool) -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--repeats", type=int, default=3)
-    parser.add_argument("--floors", action="store_true")
-    parser.add_argument(
-        "--only", nargs="+", metavar="NAME", help="graphs whose name holds one of these; the table is printed, not kept"
-    )
-    options = parser.parse_args()
-    warnings.filterwarnings("ignore")
+    options = asked(__doc__, repeats=3, floors=False, only=[])
     for tool in (DEFAULT, SMALLEST_CUT):
         tool.run(planted("5x200:10:1")[0], 5, 0)  # compile
-    wanted = options.only or [""]
-    graphs = [graph for graph in annotated_graphs() if any(part in graph[0] for part in wanted)]
-    (compare_floors if options.floors else compare_tools)(graphs, options.repeats, whole=options.only is None)
+    graphs = [graph for graph in annotated_graphs() if is_wanted(graph[0], options.only)]
+    (compare_floors if options.floors else compare_tools)(graphs, options.repeats, whole=not options.only)
 
 
 if __name__ == "__main__":

@@ -9,18 +9,17 @@ Ours at high effort; METIS for the cuts, igraph's Leiden until nothing changes f
 --only and --from-seed it goes on elsewhere. Run it on one core.
 """
 
-import argparse
-import os
 import pathlib
 import random
 import sys
 import time
-import warnings
 from collections.abc import Iterator
 from importlib.metadata import version
 from typing import Any
 
 import numpy as np
+from harness import asked, is_wanted
+from peers_data import graphs_folder, real_graph, real_names
 from tools import LEIDEN, METIS, _igraph
 
 import graphclust
@@ -99,28 +98,21 @@ def search(name: str, component: Component, n_classes: int, seed: int, table: Ta
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--seeds", type=int, default=5)
-    parser.add_argument("--from-seed", type=int, default=0)
-    parser.add_argument("--seconds", type=float, default=200.0)
-    parser.add_argument("--only", nargs="+", metavar="NAME", default=[""])
-    options = parser.parse_args()
-    warnings.filterwarnings("ignore")
+    options = asked(__doc__, seeds=5, from_seed=0, seconds=200.0, only=[])
     stop = time.perf_counter() + options.seconds
     table = Table()
-    for path in sorted((pathlib.Path(os.environ["GRAPHCLUST_DATA"]) / "graphs").glob("*.npz")):
-        if not any(part in path.stem for part in options.only):
+    for name in real_names():
+        if not is_wanted(name, options.only):
             continue
-        component = largest_component(read_graph(path.stem))
+        component = largest_component(read_graph(name))
         if component.matrix.shape[0] > MOST_NODES:
             continue
-        with np.load(path, allow_pickle=False) as stored:
-            classes = stored["labels"][component.inside] if "labels" in stored else np.empty(0, int)
+        classes = real_graph(graphs_folder() / f"{name}.npz")[1][component.inside]
         n_classes = len(np.unique(classes[classes >= 0]))
         for seed in range(options.from_seed, options.from_seed + options.seeds):
             if time.perf_counter() > stop:
-                sys.exit(f"stopped before {path.stem}, seed {seed}")
-            search(path.stem, component, n_classes, seed, table)
+                sys.exit(f"stopped before {name}, seed {seed}")
+            search(name, component, n_classes, seed, table)
     table.write_page()
 
 

@@ -4,6 +4,9 @@
     python bench_scale.py --nodes 65000000 --k 1000 10000          # of Friendster's size: 15 GB of disk at a time
     python bench_scale.py --degree-corrected 5000000 --k 1000 --seeds 3 --leiden  # unequal degrees, made in memory
 
+--degree-corrected takes the number of nodes; --leiden compares with igraph, where it fits; the table has the run of
+median time of the --seeds.
+
 For each k a graph of k equal blocks is written, clustered in a process of its own for each objective, and removed.
 Every run that is done is noted in --folder, so that the same call goes on where it was stopped; --keep leaves the
 graphs. Resident memory is that of the process alone, without the pages of the mapped files.
@@ -21,8 +24,8 @@ import threading
 import time
 
 import numpy as np
+from harness import aligned, asked, write_table
 from planted_stores import planted_store
-from tables import aligned, write_table
 
 from graphclust import (
     Progress,
@@ -144,18 +147,10 @@ def in_a_process(function, *arguments):
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--nodes", type=int, default=2_000_000)
-    parser.add_argument("--degree-corrected", type=int, default=0, metavar="NODES")
-    parser.add_argument("--inside", type=int, default=44)
-    parser.add_argument("--outside", type=int, default=11)
-    parser.add_argument("--k", type=int, nargs="+", default=[1000])
-    parser.add_argument("--objectives", nargs="+", choices=OBJECTIVES, default=OBJECTIVES)
-    parser.add_argument("--seeds", type=int, default=1, help="the table has the run of median time")
-    parser.add_argument("--folder", default=os.path.join(tempfile.gettempdir(), "graphclust-scale"))
-    parser.add_argument("--leiden", action="store_true", help="compare with igraph, where it fits")
-    parser.add_argument("--keep", action="store_true")
-    options = parser.parse_args()
+    options = asked(
+        __doc__, nodes=2_000_000, degree_corrected=0, inside=44, outside=11, k=[1000], objectives=list(OBJECTIVES),
+        seeds=1, folder=os.path.join(tempfile.gettempdir(), "graphclust-scale"), leiden=False, keep=False,
+    )  # fmt: skip
     folder = pathlib.Path(options.folder)
     folder.mkdir(parents=True, exist_ok=True)
     kind = f"{options.degree_corrected or options.nodes}-{options.inside}-{options.outside}"

@@ -1,14 +1,12 @@
 """Three of scikit-learn's own examples with its classes and with ours: means over random states, in turn."""
 
-import argparse
 import pathlib
 import sys
 import time
-import warnings
 
 import numpy as np
 import sklearn.cluster
-from tables import write_table
+from harness import asked, write_table
 from tools import spread_over_seeds
 
 import graphclust
@@ -23,10 +21,7 @@ NOTES = "Means over the seeds, of milliseconds the median; spread is half the ra
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--seeds", type=int, default=50, help="random states, from 0 on (%(default)s)")
-    seeds = range(parser.parse_args().seeds)
-    warnings.filterwarnings("ignore")
+    seeds = range(asked(__doc__, seeds=50).seeds)
     rows = []
     for name, example in EXAMPLES.items():
         found: dict[str, list[dict[str, float]]] = {whose: [] for whose in MODULES}

@@ -7,15 +7,13 @@ classes, 20 and 10 for the last two. Medians over the seeds, our gate included. 
 k parts come out, see tools.py. Needs igraph and the data that $GRAPHCLUST_DATA names.
 """
 
-import argparse
-import warnings
 from collections.abc import Iterator
 
 import networkx as nx
 import numpy as np
+from harness import asked, shown, write_table
 from peers_data import annotated_graphs, lfr, planted
 from scipy import sparse
-from tables import write_table
 from tools import DEFAULT, LEIDEN_AT_K, SMALLEST_CUT, measure, percent
 
 TOOLS = (DEFAULT, SMALLEST_CUT, LEIDEN_AT_K)
@@ -41,18 +39,14 @@ def small_graphs() -> Iterator[tuple[str, sparse.csr_matrix, np.ndarray, int]]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--repeats", type=int, default=31)
-    options = parser.parse_args()
-    warnings.filterwarnings("ignore")
+    options = asked(__doc__, repeats=31)
     rows = []
     for name, matrix, classes, k in small_graphs():
         found = [measure(tool, matrix, k, classes, options.repeats) for tool in TOOLS]
         agreement = ["" if np.isnan(one.ari) else f"{one.ari:.3f}" for one in found]
         milliseconds = [f"{1e3 * one.seconds:.1f}" for one in found]
         spreads = [percent(one.spread, one.cut) for one in found]
-        rows.append([name, str(matrix.shape[0]), str(matrix.nnz), str(k), *milliseconds, *agreement, *spreads])
-        print(*rows[-1], flush=True)
+        rows.append(shown([name, str(matrix.shape[0]), str(matrix.nnz), str(k), *milliseconds, *agreement, *spreads]))
     names = [tool.name for tool in TOOLS]
     header = ["graph", "nodes", "entries", "k", *(f"ms: {name}" for name in names), *(f"ARI: {name}" for name in names)]
     header += [f"spread of NCut, %: {name}" for name in names]

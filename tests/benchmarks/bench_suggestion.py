@@ -14,12 +14,8 @@ less modularity `path[k]` has than `coreset_sc(G, k)`, at the resolution of eith
 those that $GRAPHCLUST_DATA names.
 """
 
-import argparse
 import datetime
-import json
-import os
 import pathlib
-import warnings
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -27,8 +23,8 @@ from functools import partial
 import networkx as nx
 import numpy as np
 from bench_path import PLANTED
-from peers_data import planted, real_graph
-from tables import write_table
+from harness import add_line, asked, is_wanted, read_lines, write_table
+from peers_data import graphs_folder, planted, real_graph, real_names
 
 from graphclust import adjusted_rand_index, as_graph, cluster_path, coreset_sc, modularity, planted_partition
 from graphclust.profile import select_k as suggestion_module
@@ -92,14 +88,15 @@ def graphs() -> Iterator[tuple[str, Callable[[], object], int | None]]:
     """Names, makers and true numbers of clusters, None where none is known."""
     for name, (make, k) in SMALL_GROUPS.items():
         yield name, make, k
-    for path in sorted((pathlib.Path(os.environ["GRAPHCLUST_DATA"]) / "graphs").glob("*.npz")):
+    for name in real_names():
+        path = graphs_folder() / f"{name}.npz"
         if int(np.load(path)["n"]) <= MOST_NODES:
-            yield path.stem, lambda path=path: real_graph(path)[0], None
+            yield name, lambda path=path: real_graph(path)[0], None
 
 
 def measure(rows: pathlib.Path, table: str, only: list[str], repeats: int) -> None:
     """Add a line to the file for every graph and seed that is not there yet."""
-    done = {(row["table"], row["graph"], row["seed"]) for row in read(rows)}
+    done = {(row["table"], row["graph"], row["seed"]) for row in read_lines(rows)}
     specs: Iterator = graphs()
     if table == "null":
         specs = ((name, make, 1) for name, make in NULL.items())
@@ -110,15 +107,14 @@ def measure(rows: pathlib.Path, table: str, only: list[str], repeats: int) -> No
     elif table == "planted":
         specs = ((spec, lambda seed, spec=spec: planted(spec, seed)[0], int(spec.split("x")[0])) for spec, _ in PLANTED)
     for name, make, k in specs:
-        if only and not any(text in name for text in only):
+        if not is_wanted(name, only):
             continue
         for seed in range(repeats):
             if (table, name, seed) in done:
                 continue
             graph = as_graph(make(seed) if table in ("null", "power", "planted") else make())
             found = of_path(graph) if table == "of_path" else suggested(graph, seed, table)
-            with rows.open("a") as file:
-                file.write(json.dumps({"table": table, "graph": name, "seed": seed, "truth": k, **found}) + "\n")
+            add_line(rows, {"table": table, "graph": name, "seed": seed, "truth": k, **found})
             print(name, seed, found, flush=True)
 
 
@@ -140,14 +136,10 @@ def of_path(graph) -> dict:
     return {"lost": found}
 
 
-def read(rows: pathlib.Path) -> list[dict]:
-    return [json.loads(line) for line in rows.read_text().splitlines()] if rows.exists() else []
-
-
 def write(rows: pathlib.Path) -> None:
     """The tables of all lines that were measured."""
     tables: dict[str, dict[str, list[dict]]] = defaultdict(lambda: defaultdict(list))
-    for row in read(rows):
+    for row in read_lines(rows):
         tables[row["table"]][row["graph"]].append(row)
     for name, of_graph in tables.items():
         if name == "of_path":
@@ -203,14 +195,9 @@ def write_of_path(of_graph: dict[str, list[dict]]) -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("task", choices=("measure", "write"))
-    parser.add_argument("rows", type=pathlib.Path)
-    parser.add_argument("table", nargs="?", choices=(*TITLES, "of_path"))
-    parser.add_argument("--only", nargs="*", default=[])
-    parser.add_argument("--repeats", type=int, default=20)
-    options = parser.parse_args()
-    warnings.filterwarnings("ignore")
+    words = {"task": {"choices": ("measure", "write")}, "rows": {"type": pathlib.Path}, "table": {"nargs": "?"}}
+    words["table"]["choices"] = (*TITLES, "of_path")
+    options = asked(__doc__, words, only=[], repeats=20)
     if options.task == "write":
         write(options.rows)
         return

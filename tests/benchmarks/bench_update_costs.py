@@ -1,23 +1,20 @@
 """What an update costs beside a full run, by the number of edges that change: processor time of one thread.
 
-    NUMBA_NUM_THREADS=1 python bench_update_costs.py [FOLDER]
+    NUMBA_NUM_THREADS=1 python bench_update_costs.py
 
-FOLDER holds the real graphs, by default $GRAPHCLUST_DATA/graphs. Half of the edges of an edit are taken away at random,
+Half of the edges of an edit are taken away at random,
 the others close triangles. Medians of five, each edit of the graph after ten edges changed; of full runs the quicker of
 two. What is printed, with all graphs measured, is results/update_costs.md.
 """
 
-import argparse
 import datetime
-import os
-import pathlib
 import time
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from peers_data import real_graph
-from tables import write_table
+from harness import asked, shown, write_table
+from peers_data import graphs_folder, real_graph
 
 from graphclust import Graph, as_graph, communities, coreset_sc, hierarchy, planted_partition
 from graphclust.updates.edits import places_of
@@ -62,11 +59,9 @@ def row_of(name: str, graph: Graph, method: str, make: Callable[[Graph, int], An
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("folder", type=pathlib.Path, nargs="?", default=None)
-    folder = parser.parse_args().folder or pathlib.Path(os.environ["GRAPHCLUST_DATA"], "graphs")
+    asked(__doc__)
     graphs = {
-        "livejournal sample": as_graph(real_graph(folder / "livejournal_top5000_sub.npz")[0]),
+        "livejournal sample": as_graph(real_graph(graphs_folder() / "livejournal_top5000_sub.npz")[0]),
         "planted, 50,000 nodes": planted_partition(50, 1000, 15, 5, rng=1).graph,
         "planted, 500,000 nodes": planted_partition(500, 1000, 15, 5, rng=1).graph,
     }
@@ -80,8 +75,7 @@ def main() -> None:
         }
         for method, make in methods.items():
             if graph.n_nodes < 500_000 or method != "hierarchy":
-                rows.append(row_of(name, graph, method, make))
-                print(rows[-1], flush=True)
+                rows.append(shown(row_of(name, graph, method, make)))
     header = ["graph", "entries", "method", "full run", *SIZES]
     notes = f"{datetime.date.today()}; processor time, seeds 0 and 1 of full runs, 0 of updates."
     write_table("update_costs", "Updates by the number of edges that change", header, rows, notes)

@@ -12,15 +12,13 @@ update's modularity beside a full run's on the same graph. Labels: of nodes more
 updates in a row of 40 edges each. The first update is left out of the median: it compiles.
 """
 
-import argparse
 import datetime
-import json
 import pathlib
 import pickle
 import time
 
 import numpy as np
-from tables import write_table
+from harness import add_line, asked, read_lines, write_table
 
 import graphclust
 from graphclust import Clustering, Graph
@@ -98,18 +96,12 @@ def row_of(method: str, n_nodes: int, n_updates: int, kept_in: pathlib.Path) -> 
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("rows", type=pathlib.Path)
-    parser.add_argument("--nodes", type=int, default=1_000_000)
-    parser.add_argument("--updates", type=int, default=100)
-    parser.add_argument("--methods", nargs="+", default=["communities", "coreset_sc"])
-    options = parser.parse_args()
+    words = {"rows": {"type": pathlib.Path}}
+    options = asked(__doc__, words, nodes=1_000_000, updates=100, methods=["communities", "coreset_sc"])
     for method in options.methods:
         kept_in = options.rows.with_suffix(f".{method}.pickle")
-        row = row_of(method, options.nodes, options.updates, kept_in)
-        with options.rows.open("a") as file:
-            file.write(json.dumps(row) + "\n")
-    rows = [json.loads(line) for line in options.rows.read_text().splitlines()]
+        add_line(options.rows, row_of(method, options.nodes, options.updates, kept_in))
+    rows = read_lines(options.rows)
     header = [
         "method", "full run, s", "update, s", "share", "edits + partition + ids", "update of 40 edges, s",
         "modularity", "of a full run", "difference", "far labels kept",

@@ -54,6 +54,20 @@ def real_graph(path: pathlib.Path) -> tuple[sparse.csr_matrix, np.ndarray]:
     return sparse.csr_matrix((np.ones(len(rows[0])), *rows), shape=(n, n)), labels
 
 
+def real(name: str) -> tuple[sparse.csr_matrix, np.ndarray]:
+    """The largest component of a graph that $GRAPHCLUST_DATA has, and its classes."""
+    return largest_component(*real_graph(graphs_folder() / f"{name}.npz"))
+
+
+def graphs_folder() -> pathlib.Path:
+    return pathlib.Path(os.environ["GRAPHCLUST_DATA"]) / "graphs"
+
+
+def real_names() -> list[str]:
+    """Of all graphs that $GRAPHCLUST_DATA has."""
+    return sorted(path.stem for path in graphs_folder().glob("*.npz"))
+
+
 def largest_component(matrix, labels) -> tuple[sparse.csr_matrix, np.ndarray]:
     """The largest connected component, its known labels numbered from 0."""
     _, component = csgraph.connected_components(matrix, directed=False)
@@ -150,13 +164,12 @@ MOST_POINTS = 12_000
 
 def annotated_graphs() -> Iterator[tuple[str, sparse.csr_matrix, np.ndarray]]:
     """Largest components of the real graphs with at least two known classes, and of 15-NN graphs of the points."""
-    folder = pathlib.Path(os.environ["GRAPHCLUST_DATA"])
-    for path in sorted((folder / "graphs").glob("*.npz")):
-        if path.stem not in NOT_IN_THE_MEAN:
-            matrix, classes = largest_component(*real_graph(path))
+    for name in real_names():
+        if name not in NOT_IN_THE_MEAN:
+            matrix, classes = real(name)
             if classes.max() > 0:
-                yield path.stem, matrix, classes
-    for path in sorted((folder / "features").glob("feat_*.npz")):
+                yield name, matrix, classes
+    for path in sorted((graphs_folder().parent / "features").glob("feat_*.npz")):
         name = path.stem.removeprefix("feat_")
         matrix, classes = nearest_neighbors(name, 15, MOST_POINTS)
         matrix.data[:] = 1.0

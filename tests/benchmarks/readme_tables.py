@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 
 import numpy as np
-from tables import RESULTS, aligned
+from harness import RESULTS, aligned
 
 ROOT = pathlib.Path(__file__).parents[2]
 PAGES = (ROOT / "README.md", ROOT / "docs" / "benchmarks.md")
