@@ -2,6 +2,7 @@
 
 import os
 import pathlib
+import sys
 
 import pytest
 
@@ -13,6 +14,7 @@ collect_ignore_glob = [
 PARTS = ("equal_parts", "balanced_partition", "bisection")  # whose loops take half a minute to compile
 MOST_WORKERS = 4  # each compiles what it needs and no other has compiled yet
 
+sys.dont_write_bytecode = False  # pytest rewrites 5,000 assertions, 8 s in each process, unless it kept them
 os.environ.setdefault("NUMBA_CACHE_DIR", os.path.expanduser("~/.cache/graphclust-tests"))
 os.environ["GRAPHCLUST_COMPILE"] = "always"  # the tests are of compiled loops, however few numbers they are given
 

@@ -15,10 +15,7 @@ from boxes import open_to_all, run_boxed
 import graphclust
 from graphclust.compiled.runtime.loop_cache import fingerprint
 
-pytestmark = [
-    pytest.mark.slow,
-    pytest.mark.skipif("NUMBA_DISABLE_JIT" in os.environ, reason="nothing is compiled"),
-]
+pytestmark = [pytest.mark.slow, pytest.mark.skipif("NUMBA_DISABLE_JIT" in os.environ, reason="nothing is compiled")]
 FOLDER = pathlib.Path(__file__).parents[1]
 PAGE = FOLDER / "docs" / "guide" / "containers.md"
 PACKAGE = pathlib.Path(graphclust.__file__).parent

@@ -10,10 +10,7 @@ import pytest
 
 import graphclust
 
-pytestmark = [
-    pytest.mark.slow,
-    pytest.mark.skipif("NUMBA_DISABLE_JIT" in os.environ, reason="nothing is compiled"),
-]
+pytestmark = [pytest.mark.slow, pytest.mark.skipif("NUMBA_DISABLE_JIT" in os.environ, reason="nothing is compiled")]
 
 # Every public function and class that computes is called with arrays of each kind that it meets: the examples of all
 # docstrings, and the same calls with weights, read-only arrays, float32, sparse matrices and larger graphs.

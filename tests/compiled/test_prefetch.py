@@ -13,13 +13,7 @@ from graphclust.compiled.graphs.levels import Task
 from graphclust.compiled.graphs.objective import Rows, value_of
 from graphclust.compiled.runtime import prefetch
 from graphclust.compiled.runtime.loops import start_compiler
-from graphclust.compiled.runtime.prefetch import (
-    CACHED,
-    ask_for,
-    ask_for_neighbors,
-    ask_for_next,
-    ask_for_row,
-)
+from graphclust.compiled.runtime.prefetch import CACHED, ask_for, ask_for_neighbors, ask_for_next, ask_for_row
 from graphclust.coreset.sampling import CoresetSample
 from graphclust.engine import levels, sequential_contraction
 from graphclust.engine.levels import run_on, stays_and_sums, with_sums

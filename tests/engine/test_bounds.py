@@ -129,10 +129,7 @@ def test_small_components_are_clusters_unless_left_out():
         ({"min_size": 50}, ["min_size=50", "at most 34"]),
         ({"max_size": 0.5}, ["max_size=0.5", "at least 1"]),
         ({"min_size": 0}, ["min_size=0", "> 0"]),
-        (
-            {"min_size": 18, "max_size": 20},
-            ["18 to 20", "34: 1 holds too little", "min_size <= 17", "max_size >= 34"],
-        ),
+        ({"min_size": 18, "max_size": 20}, ["18 to 20", "34: 1 holds too little", "min_size <= 17", "max_size >= 34"]),
         ({"min_size": "5"}, ["min_size='5'", "number"]),
         ({"max_size": 5, "node_weight": [1, 2]}, ["node_weight", "(34,)"]),
         ({"max_size": 5, "node_weight": "age"}, ["node_weight='age'", "34 nodes"]),

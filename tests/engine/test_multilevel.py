@@ -175,11 +175,7 @@ def test_more_effort_is_better_on_average():
 
 @pytest.mark.filterwarnings("ignore:1 isolated")
 @pytest.mark.parametrize(
-    "call",
-    [
-        lambda graph: merge_clusters(graph, 2),
-        lambda graph: refine_partition(graph, np.array([0, 0, 1, 1])),
-    ],
+    "call", [lambda graph: merge_clusters(graph, 2), lambda graph: refine_partition(graph, np.array([0, 0, 1, 1]))]
 )
 def test_isolated_nodes_are_refused(call):
     graph = nx.path_graph(3)

@@ -291,8 +291,7 @@ def test_a_cut_has_exactly_k_clusters_and_passes_through_the_levels():
 
 
 @pytest.mark.parametrize(
-    ("names", "words"),
-    [((1, "1"), "two nodes are named '1' as text"), (("a", "\ud800"), "holds half of a character")],
+    ("names", "words"), [((1, "1"), "two nodes are named '1' as text"), (("a", "\ud800"), "holds half of a character")]
 )
 def test_a_file_of_text_that_could_not_hold_the_names_is_refused(names, words, tmp_path):
     found = hierarchy(nx.Graph([names, (names[0], "b")]), rng=0)

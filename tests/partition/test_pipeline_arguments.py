@@ -18,10 +18,7 @@ from graphclust.partition.options import METHODS, METHODS_WITH, NEW_ARGUMENTS, a
 
 @for_each(
     ("k", "error"),
-    [
-        *((k, ParameterError) for k in (0, -1, 35)),
-        *((k, TypeError) for k in (True, 2.5, "3", float("nan"))),
-    ],
+    [*((k, ParameterError) for k in (0, -1, 35)), *((k, TypeError) for k in (True, 2.5, "3", float("nan")))],
 )
 def test_impossible_k_is_named(k, error):
     with pytest.raises(error, match="k="):
@@ -65,11 +62,7 @@ def test_impossible_options_are_named(options, error, words, method):
         ("two-step", {"coreset": Coreset(shift=1.0)}, "shift=1.0 is not an option .*; leave it out, or .* 'paper'"),
         ("paper", {"resolution": "auto"}, "resolution='auto' is not an option of method 'paper'"),
         ("paper", {"objective": "modularity"}, "objective='modularity' is not what method 'paper' is made for"),
-        (
-            "auto",
-            {"objective": "ratio_cut", "resolution": 1},
-            "resolution=1 is not an option of objective 'ratio_cut'",
-        ),
+        ("auto", {"objective": "ratio_cut", "resolution": 1}, "resolution=1 is not an option of objective 'ratio_cut'"),
         ("auto", {"resolution": "high"}, "resolution='high' is unknown, expected 'auto' or a number > 0"),
         ("paper", {"effort": "normal"}, "effort='normal' is not an option of method 'paper'"),
         ("paper", {"effort": "high"}, "effort='high' is not an option of method 'paper'"),
