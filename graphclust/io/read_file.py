@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import codecs
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -15,12 +15,11 @@ from graphclust.graph.container import Graph
 from graphclust.io.columns import Columns, as_columns
 from graphclust.io.edges import DUPLICATES, EdgeCounts, Edges, graph_from_edges
 from graphclust.io.formats.dimacs import read_dimacs
-from graphclust.io.formats.matrix_archive import is_matrix_archive, read_matrix_archive
 from graphclust.io.formats.matrix_market import read_matrix_market
 from graphclust.io.formats.metis import read_metis
 from graphclust.io.formats.network_files import LISTED_FORMATS, read_network_file
 from graphclust.io.formats.suitesparse import read_suitesparse
-from graphclust.io.formats.whole_files import WHOLE_FORMATS, read_whole_file, whole_format
+from graphclust.io.formats.whole_files import WHOLE, whole_format
 from graphclust.io.recognition import FORMATS, recognize
 from graphclust.io.text.byte_source import Source, open_source
 from graphclust.io.text.edge_lines import MayBeMetis, ReadAgain, Reading
@@ -29,10 +28,15 @@ from graphclust.progress import Progress
 
 __all__ = ["LoadInfo"]
 
+# What is read block by block: NAME(source, reading, progress) gives the edges.
+READERS: dict[str, Callable[[Source, Reading, Progress], Edges]] = {
+    "matrix_market": read_matrix_market, "suitesparse": read_suitesparse, "metis": read_metis, "dimacs": read_dimacs,
+    "snap": read_edge_list, "csv": read_edge_list, **dict.fromkeys(LISTED_FORMATS, read_network_file),
+}  # fmt: skip
 WITHOUT_LINES = ("suitesparse", "graphml", "gexf", "gml", "node_link")  # to which a line end is a blank
 MISSING = ("error", "drop", "keep")  # what becomes of rows without an id
 TABLES = ("snap", "csv", "parquet")
-BINARY = ("store", "a data set", "suitesparse", *WHOLE_FORMATS)
+BINARY = ("store", "a data set", "suitesparse", *WHOLE)
 ID_TYPE = {"snap": False, "csv": True}  # whether ids are text; else the first edge decides
 
 
@@ -104,18 +108,14 @@ def refuse_columns_of(columns: Columns, format: str, path: str) -> None:
 def refuse_other_arguments(reading: Reading, format: str, path: str) -> None:
     """Refuse what means nothing to a format."""
     refuse_columns_of(reading.columns, format, path)
-    for name, value, suits, what in (
-        ("missing", reading.missing, format in TABLES or reading.missing == "error", "rows of a table"),
-        ("constraint", reading.constraint, format == "metis" or reading.constraint is None, "a METIS file"),
-        ("encoding", reading.encoding, format not in BINARY or reading.encoding is None, "a text file"),
-        (
-            "duplicates",
-            reading.duplicates,
-            format not in BINARY[:2] or reading.duplicates == "sum",
-            "files that list edges",
-        ),
+    for name, default, suits, what in (
+        ("missing", "error", format in TABLES, "rows of a table"),
+        ("constraint", None, format == "metis", "a METIS file"),
+        ("encoding", None, format not in BINARY, "a text file"),
+        ("duplicates", "sum", format not in BINARY[:2], "files that list edges"),
     ):
-        if not suits:
+        value = getattr(reading, name)
+        if value != default and not suits:
             raise ParameterError(f"{name}={value!r} is for {what}, but {path} is {format}; leave it out")
     if reading.bipartite and format not in (*TABLES, "matrix_market", "suitesparse"):
         raise ParameterError(f"bipartite=True needs a matrix or an edge list, but {path} is {format}")
@@ -123,57 +123,37 @@ def refuse_other_arguments(reading: Reading, format: str, path: str) -> None:
 
 def read_file(path: str | os.PathLike[str], reading: Reading, progress: Progress) -> tuple[Any, LoadInfo]:
     """The graph of a file, or its edges where those are wanted, and what is to say of it."""
-    format = reading.format
-    if format in (None, "npz") and is_matrix_archive(path):
-        return _load_archive(path, "npz", reading, progress)
-    whole = format if format in WHOLE_FORMATS[1:] else whole_format(path) if format is None else None
-    if whole is not None:
-        return _load_archive(path, whole, reading, progress)
+    name, format, compression = os.fsdecode(path), reading.format or whole_format(path), None
     try:
-        with progress.stage("reading"), open_source(path, reading.max_bytes, reading.encoding) as source:
-            if format == "npz":
-                raise GraphFormatError("is not an archive of scipy.sparse.save_npz", source.path)
-            recognized = format or recognize(source)
-            check_format(recognized, reading, source)
-            if not source.head():
-                raise GraphFormatError("is empty, expected a graph", source.path)
-            edges = _read(source, recognized, reading, progress)
-        if recognized == "snap" and edges.details.pop("is_table", False):
-            recognized = "csv"
-        graph, counts = _build(edges, reading, progress)
+        with progress.stage("reading"):
+            if format in WHOLE:
+                refuse_other_arguments(reading, format, name)
+                edges, n_bytes = WHOLE[format](name, reading)
+            else:
+                with open_source(path, reading.max_bytes, reading.encoding) as source:
+                    format = format or recognize(source)
+                    check_format(format, reading, source)
+                    if not source.head():
+                        raise GraphFormatError("is empty, expected a graph", name)
+                    edges = READERS[format](source, replace(reading, format=format), progress)
+                    compression, n_bytes = source.compression, source.n_read
+        details = {key: value for key, value in edges.details.items() if key not in ("weighted", "is_table")}
+        if format == "snap" and edges.details.get("is_table"):
+            format = "csv"
+        with progress.stage("building the graph"):
+            graph: Any = edges
+            counts: Any = None
+            if not reading.as_edges:
+                graph, counts = graph_from_edges(edges, reading.symmetrize, progress, reading.duplicates)
     except ReadAgain as again:
-        return read_file(path, again.reading, progress)
+        return read_file(path, replace(again.reading, format=reading.format), progress)
     except MayBeMetis:
         try:
             return read_file(path, replace(reading, format="metis", columns=Columns()), progress)
         except GraphFormatError:
             return read_file(path, replace(reading, format="snap", text_ids=False), progress)
-    known = {key: value for key, value in edges.details.items() if key not in ("weighted", "is_table")}
-    facts = (source.path, recognized, source.compression, source.n_read, counts, graph.remarks, known)
-    return graph, LoadInfo(*facts, tuple(edges.repairs))
-
-
-def _build(edges: Edges, reading: Reading, progress: Progress) -> tuple[Any, Any]:
-    """The graph of the edges, and what was found among them; or the edges as they are, where those are wanted."""
-    with progress.stage("building the graph"):
-        if reading.as_edges:
-            return edges, None
-        return graph_from_edges(edges, reading.symmetrize, progress, reading.duplicates)
-
-
-def _load_archive(
-    path: str | os.PathLike[str], format: str, reading: Reading, progress: Progress
-) -> tuple[Any, LoadInfo]:
-    """The same for a matrix of SciPy's or MATLAB's, or a table in Parquet."""
-    name, weights, memory_limit = os.fsdecode(path), reading.weights, reading.memory_limit
-    refuse_other_arguments(reading, format, name)
-    with progress.stage("reading"):
-        if format == "npz":
-            edges, n_bytes = read_matrix_archive(path, weights, memory_limit, progress)
-        else:
-            edges, n_bytes = read_whole_file(path, format, weights, reading, memory_limit)
-    graph, counts = _build(edges, reading, progress)
-    return graph, LoadInfo(name, format, None, n_bytes, counts, graph.remarks, {}, tuple(edges.repairs))
+    repairs = tuple(edges.repairs)
+    return graph, LoadInfo(name, format, compression, n_bytes, counts, graph.remarks, details, repairs)
 
 
 def check_format(format: str, reading: Reading, source: Source) -> None:
@@ -187,24 +167,6 @@ def check_format(format: str, reading: Reading, source: Source) -> None:
             path,
             1,
         )
-
-
-def _read(source: Source, format: str, reading: Reading, progress: Progress) -> Edges:
-    """The edges of a source of known format."""
-    weights, memory_limit, two_kinds = reading.weights, reading.memory_limit, bool(reading.bipartite)
-    policy = weights or "file"
-    if format == "matrix_market":
-        return read_matrix_market(source, policy, memory_limit, progress, two_kinds)
-    if format == "suitesparse":
-        return read_suitesparse(source, policy, memory_limit, progress, two_kinds, reading.with_details)
-    if format == "metis":
-        return read_metis(source, policy, memory_limit, progress, reading.constraint)
-    if format == "dimacs":
-        return read_dimacs(source, weights, memory_limit, progress)
-    if format in LISTED_FORMATS:
-        attribute = None if reading.columns.weight is None else str(reading.columns.weight)
-        return read_network_file(source, format, weights, attribute, reading.symmetrize, memory_limit, progress)
-    return read_edge_list(source, weights, progress, reading)
 
 
 @contextmanager

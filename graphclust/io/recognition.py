@@ -6,25 +6,24 @@ from contextlib import suppress
 
 from graphclust.errors import GraphFormatError
 from graphclust.io.formats.dimacs import START as dimacs_start
-from graphclust.io.formats.matrix_archive import is_matrix_archive
 from graphclust.io.formats.matrix_market import BANNER
 from graphclust.io.formats.network_files import LISTED_FORMATS, network_format
 from graphclust.io.formats.other_formats import refuse_other_formats
 from graphclust.io.formats.suitesparse import is_tar
-from graphclust.io.formats.whole_files import WHOLE_FORMATS, whole_format
+from graphclust.io.formats.whole_files import WHOLE, whole_format
 from graphclust.io.text.byte_source import Source, open_source
 from graphclust.io.text.edge_lines import counts_edges
 from graphclust.io.text.layout import data_lines, line_of
 from graphclust.io.text.lines import quote
 
-FORMATS = ("matrix_market", "suitesparse", "snap", "csv", "metis", "dimacs", *LISTED_FORMATS, *WHOLE_FORMATS)
+FORMATS = ("matrix_market", "suitesparse", "snap", "csv", "metis", "dimacs", *LISTED_FORMATS, *WHOLE)
 
 
 def holds_values_of_matrix(path: str | os.PathLike[str]) -> bool:
     """Whether a file is a matrix with values, which may be no weights of a graph."""
     if not os.path.isfile(path):
         return False
-    if is_matrix_archive(path) or whole_format(path) == "mat":
+    if whole_format(path) in ("npz", "mat"):
         return True
     with suppress(GraphFormatError), open_source(path) as source:
         format = recognize(source)

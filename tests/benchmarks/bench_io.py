@@ -24,6 +24,7 @@ from scipy import sparse
 from graphclust.io.formats.matrix_market import read_matrix_market
 from graphclust.io.load import load_graph
 from graphclust.io.text.byte_source import open_source
+from graphclust.io.text.edge_lines import Reading
 from graphclust.io.text.edge_list import read_edge_list
 from graphclust.progress import Progress
 
@@ -57,9 +58,9 @@ def write_lines(path: pathlib.Path, header: str, between: str, *columns: np.ndar
 def edges_of(path: pathlib.Path) -> None:
     with open_source(path) as source:
         if path.suffix == ".mtx":
-            read_matrix_market(source, "file", None, Progress())
+            read_matrix_market(source, Reading(), Progress())
         else:
-            read_edge_list(source, None, Progress())
+            read_edge_list(source, Reading(), Progress())
 
 
 def best_times(path: pathlib.Path, readers: dict, rounds: int = 5) -> dict[str, float]:

@@ -23,6 +23,7 @@ from graphclust.errors import (
 from graphclust.io.formats.matrix_market import read_matrix_market
 from graphclust.io.graph_input import as_graph
 from graphclust.io.text.byte_source import open_source
+from graphclust.io.text.edge_lines import Reading
 from graphclust.progress import Progress
 
 # -- policies, by hand
@@ -428,7 +429,7 @@ def test_real_values_of_any_length_agree_with_scipy(tmp_path):
     text = BANNER + f"{len(words) + 1} {len(words) + 1} {len(words)}\n" + "\n".join(lines)
     (tmp_path / "g.mtx").write_text(text)
     with open_source(tmp_path / "g.mtx") as opened:
-        chunks = read_matrix_market(opened, "file", None, Progress()).chunks
+        chunks = read_matrix_market(opened, Reading(), Progress()).chunks
     assert np.concatenate([part[2] for part in chunks]).tolist() == scipy_io.mmread(tmp_path / "g.mtx").data.tolist()
 
 

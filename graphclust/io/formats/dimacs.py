@@ -9,6 +9,7 @@ from graphclust.errors import GraphFormatError
 from graphclust.io.columns import is_plain_number
 from graphclust.io.edges import Edges, check_memory
 from graphclust.io.text.byte_source import Source
+from graphclust.io.text.edge_lines import Reading
 from graphclust.io.text.lines import NegativeOrInfinite, quote
 from graphclust.progress import Progress
 
@@ -17,20 +18,16 @@ _OTHER = re.compile(rb"^(?![ea][ \t])[^\n]*\n", re.MULTILINE)  # comments, nodes
 _LETTER = re.compile(rb"^[ea][ \t]", re.MULTILINE)
 
 
-def read_dimacs(source: Source, weights: str | None, memory_limit: int | None, progress: Progress) -> Edges:
-    """The edges of a file; nodes are numbered from 0, where the file says 1. Lengths of arcs are read as weights.
-
-    Raises GraphFormatError with the line for what is malformed, ends out of range, or another number of edges than the
-    header says; GraphValidationError for negative or infinite lengths.
-    """
+def read_dimacs(source: Source, reading: Reading, progress: Progress) -> Edges:
+    """The edges of a file; nodes are numbered from 0, where the file says 1. Lengths of arcs are read as weights."""
     start = START.match(source.head())
     if start is None:
         raise GraphFormatError("has no line `p edge`, `p col` or `p sp` with two numbers", source.path)
     n_nodes, n_edges, with_lengths = int(start[2]), int(start[3]), start[1] == b"sp"
-    check_memory(source.path, n_nodes, n_edges, with_lengths, source.most_bytes, memory_limit)
+    check_memory(source.path, n_nodes, n_edges, with_lengths, source.most_bytes, reading.memory_limit)
     width, line, n_found = 3 if with_lengths else 2, 0, 0
     chunks: list[tuple[np.ndarray, np.ndarray, np.ndarray | None]] = []
-    unfit = NegativeOrInfinite(source.path, weights or "file")
+    unfit, weighted = NegativeOrInfinite(source.path, reading.policy), with_lengths and reading.weights != "ignore"
     for block in source.line_blocks(progress):
         text = bytes(block)
         rows = _LETTER.sub(b"", _OTHER.sub(b"", text))
@@ -41,7 +38,7 @@ def read_dimacs(source: Source, weights: str | None, memory_limit: int | None, p
             _explain(text, line, width, n_nodes, source.path)
         u, v = (ends.T - 1).astype(np.int32)
         lengths = None
-        if with_lengths and weights != "ignore":
+        if weighted:
             lengths = unfit.look_at(values[2::3].copy(), lambda entry: f"arc {n_found + entry + 1}")  # noqa: B023
         if len(u):
             chunks.append((u, v, lengths))
@@ -50,8 +47,8 @@ def read_dimacs(source: Source, weights: str | None, memory_limit: int | None, p
     if n_found != n_edges and not (not with_lengths and n_found == 2 * n_edges):
         raise GraphFormatError(f"the header says {n_edges} edges, found {n_found}: is the file whole?", source.path)
     edges = Edges(source.path, n_nodes, chunks)
-    edges.details["weighted"] = with_lengths and weights != "ignore"
-    if edges.details["weighted"] and weights is None:
+    edges.details["weighted"] = weighted
+    if weighted and reading.weights is None:
         edges.repairs.append('the lengths of the arcs were read as weights; pass weights="ignore" if near is not alike')
     return edges
 

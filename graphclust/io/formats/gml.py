@@ -21,12 +21,13 @@ _CHECKED = 1 << 16  # tokens between two looks at the memory
 Fields = list[tuple[str, str]]
 
 
-class Gml:
-    """A file whose nodes and edges are added to a listing.
+def read_gml(content: bytes, listing: NetworkListing, check: Callable[[], None]) -> None:
+    """Add nodes and edges to a listing; GraphFormatError with the line for what is malformed, or of several graphs."""
+    _Gml(content, listing).read(check)
 
-    `read` raises GraphFormatError with the line for what is cut or malformed, for several graphs, and for edges of
-    nodes that are not there.
-    """
+
+class _Gml:
+    """A file that is being read."""
 
     def __init__(self, content: bytes, listing: NetworkListing):
         self.content, self.listing = listing.decode(content), listing

@@ -5,7 +5,6 @@ entries, or an index beyond the shape, would lead SciPy's own conversions out of
 """
 
 import os
-import zipfile
 from math import prod
 from typing import Any
 
@@ -15,9 +14,9 @@ from scipy import sparse
 from graphclust.errors import GraphFormatError, GraphValidationError
 from graphclust.graph.matrices import with_checked_arrays
 from graphclust.io.edges import Edges, check_memory
-from graphclust.io.formats.array_files import BROKEN, ArrayArchive, open_archive
+from graphclust.io.formats.array_files import ArrayArchive, open_archive
+from graphclust.io.text.edge_lines import Reading
 from graphclust.io.weight_checks import refuse_impossible
-from graphclust.progress import Progress
 
 # The arrays of each of SciPy's formats beside data, format and shape.
 LAYOUTS = {
@@ -29,33 +28,15 @@ _COMPLAINT = "holds no matrix of scipy.sparse.save_npz"
 _LONGEST_FORMAT = 3  # letters
 
 
-def is_matrix_archive(path: str | os.PathLike) -> bool:
-    """Whether a file is an archive of NumPy arrays."""
-    if not os.path.isfile(path):
-        return False
-    try:
-        with zipfile.ZipFile(path) as archive:
-            return any(name.endswith(".npy") for name in archive.namelist())
-    except BROKEN:  # of a damaged directory
-        with open(path, "rb") as file:
-            return file.read(4) == b"PK\3\4" and os.fsdecode(path).endswith(".npz")
-
-
-def read_matrix_archive(
-    path: str | os.PathLike, weights: str | None, memory_limit: int | None, progress: Progress
-) -> tuple[Edges, int]:
+def read_matrix_archive(path: str, reading: Reading) -> tuple[Edges, int]:
     """The entries of the matrix as edges, and the bytes of its arrays.
 
     The archive has the arrays of `scipy.sparse.save_npz`; or those of CSR, indptr and indices, and if weighted data,
     with or without shape; or row, col and shape, and if weighted data. Other arrays are left alone.
-
-    Raises GraphFormatError for another content, GraphValidationError for a matrix that is no graph, ResourceLimitError.
     """
-    name = os.fsdecode(path)
-    with open_archive(path, name, _COMPLAINT, memory_limit) as archive:
-        matrix, weighted, n_bytes = _matrix(archive, name, memory_limit)
-    progress.step(1, 1)
-    return edges_of_matrix(matrix, name, weights if weighted else "ignore", _COMPLAINT), n_bytes
+    with open_archive(path, path, _COMPLAINT, reading.memory_limit) as archive:
+        matrix, weighted, n_bytes = _matrix(archive, path, reading.memory_limit)
+    return edges_of_matrix(matrix, path, reading.weights if weighted else "ignore", _COMPLAINT), n_bytes
 
 
 def edges_of_matrix(matrix: Any, path: str, weights: str | None, complaint: str) -> Edges:

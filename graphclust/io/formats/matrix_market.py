@@ -18,6 +18,7 @@ from graphclust.compiled.text import number_lines
 from graphclust.errors import GraphFormatError, GraphValidationError
 from graphclust.io.edges import Edges, check_memory
 from graphclust.io.text.byte_source import Source
+from graphclust.io.text.edge_lines import Reading
 from graphclust.io.text.lines import NegativeOrInfinite, line_boundaries, quote
 from graphclust.progress import Progress
 
@@ -45,51 +46,34 @@ class Header:
         return self.field != "pattern"
 
 
-def read_matrix_market(
-    source: Source, weights: str, memory_limit: int | None, progress: Progress, bipartite: bool = False
-) -> Edges:
-    """The edges of a square coordinate matrix, pattern, integer or real, general or symmetric.
-
-    An entry of a symmetric file may be in either triangle, but not in both.
-    bipartite : rows and columns are different nodes, rows first; the matrix may then be rectangular.
-
-    Raises GraphFormatError with the line for what breaks the format, has too few or too many entries, or has
-    an array instead of coordinates; GraphValidationError for what is no graph: rectangular, complex, hermitian,
-    skew-symmetric, negative or non-finite values; ResourceLimitError for a header beyond all proportion.
-    """
+def read_matrix_market(source: Source, reading: Reading, progress: Progress) -> Edges:
+    """The edges of a coordinate matrix; an entry of a symmetric one may be in either triangle, but not in both."""
     blocks = source.line_blocks(progress)
-    header, rest, line = read_header(source, blocks, memory_limit, bipartite, weights)
-    unfit = NegativeOrInfinite(source.path, weights)
+    header, rest, line = read_header(source, blocks, reading)
+    unfit = NegativeOrInfinite(source.path, reading.policy)
     chunks: list = []
     for parts, _, _ in stream_entries(source, with_first(rest, blocks), header, unfit, line):
         chunks += parts
     unfit.complain()
-    return edges_of(source.path, header, chunks, weights)
+    return edges_of(source.path, header, chunks, reading)
 
 
-def edges_of(path: str, header: Header, chunks: list, weights: str) -> Edges:
+def edges_of(path: str, header: Header, chunks: list, reading: Reading) -> Edges:
     """What a file says of itself, with its entries."""
     bipartite = header.offset > 0
     n = header.offset + header.n_columns
     remark = f"bipartite: rows are the nodes 0 to {header.n_rows - 1}, columns those from {header.n_rows} to {n - 1}"
-    return Edges(
-        path,
-        n,
-        chunks,
-        symmetric="stored once" if header.symmetric or bipartite else "full",
-        remarks=[remark] * bipartite,
-        n_sources=header.n_rows if bipartite else None,
-        details={"weighted": header.has_value and weights != "ignore"},
+    symmetric, n_sources = (
+        "stored once" if header.symmetric or bipartite else "full",
+        header.n_rows if bipartite else None,
     )
+    edges = Edges(path, n, chunks, symmetric=symmetric, remarks=[remark] * bipartite, n_sources=n_sources)
+    edges.details["weighted"] = header.has_value and reading.weights != "ignore"
+    return edges
 
 
 def stream_entries(
-    source: Source,
-    blocks: Iterable[memoryview],
-    header: Header,
-    unfit: NegativeOrInfinite,
-    line: int,
-    n_read: int = 0,
+    source: Source, blocks: Iterable[memoryview], header: Header, unfit: NegativeOrInfinite, line: int, n_read: int = 0
 ) -> Iterator[tuple[list, int, int]]:
     """Of each block its entries in pieces, (rows, columns, values) from 0, and how many lines and entries came so far.
 
@@ -117,9 +101,7 @@ def with_first(first, blocks):
     yield from blocks
 
 
-def read_header(
-    source: Source, blocks, memory_limit: int | None, bipartite: bool, weights: str
-) -> tuple[Header, memoryview, int]:
+def read_header(source: Source, blocks, reading: Reading) -> tuple[Header, memoryview, int]:
     """Banner, comments and the line of sizes; what follows in the block they end in, and the number of lines read."""
     banner = None
     line = 0
@@ -130,9 +112,9 @@ def read_header(
             at, text = at + len(text) + 1, text.strip()
             line += 1
             if banner is None:
-                banner = _read_banner(text.removeprefix(b"\xef\xbb\xbf"), source.path, weights)
+                banner = _read_banner(text.removeprefix(b"\xef\xbb\xbf"), source.path, reading.policy)
             elif text and not text.startswith(b"%"):
-                return _read_sizes(text, banner, source, line, memory_limit, bipartite), block[at:], line
+                return _read_sizes(text, banner, source, line, reading), block[at:], line
     if banner is None:
         raise GraphFormatError("is empty, expected a %%MatrixMarket banner", source.path)
     raise GraphFormatError(
@@ -192,11 +174,9 @@ def _read_banner(text: bytes, path: str, weights: str) -> tuple[str, bool]:
     return _FIELDS[field], symmetry != "general"
 
 
-def _read_sizes(
-    text: bytes, banner: tuple[str, bool], source: Source, line: int, memory_limit: int | None, bipartite: bool
-) -> Header:
+def _read_sizes(text: bytes, banner: tuple[str, bool], source: Source, line: int, reading: Reading) -> Header:
     """The header from the line of sizes; refused where the file is too small for them, or memory is."""
-    words = text.split()
+    words, bipartite = text.split(), bool(reading.bipartite)
     if len(words) != 3 or not all(word.isdigit() and len(word) < 20 for word in words):
         raise GraphFormatError(f'sizes are {quote(text)!r}, expected "rows columns entries"', source.path, line)
     n_rows, n_columns, n_entries = map(int, words)
@@ -225,7 +205,7 @@ def _read_sizes(
             source.path,
             line,
         )
-    check_memory(source.path, n_nodes, n_entries, field != "pattern", source.most_bytes, memory_limit)
+    check_memory(source.path, n_nodes, n_entries, field != "pattern", source.most_bytes, reading.memory_limit)
     return Header(field, symmetric, n_rows, n_columns, n_entries, n_rows if bipartite else 0)
 
 

@@ -10,6 +10,7 @@ from graphclust.compiled.text import neighbor_text, number_lines
 from graphclust.errors import GraphFormatError, GraphValidationError, amount
 from graphclust.io.edges import Edges, check_memory
 from graphclust.io.text.byte_source import Source
+from graphclust.io.text.edge_lines import Reading
 from graphclust.io.text.lines import line_boundaries, quote
 from graphclust.progress import Progress
 
@@ -32,23 +33,17 @@ class Header:
         return self.n_leading - self.sized
 
 
-def read_metis(
-    source: Source, weights: str, memory_limit: int | None, progress: Progress, constraint: int | None = None
-) -> Edges:
-    """The edges of a METIS file of any fmt 000 to 111, and what its nodes weigh.
+def read_metis(source: Source, reading: Reading, progress: Progress) -> Edges:
+    """The edges of a METIS file of any fmt 000 to 111, and what its nodes weigh; their sizes are passed over.
 
-    constraint : which of several weights of each node is kept, from 0. Sizes of nodes are passed over with a remark.
-
-    A blank line is a node without neighbors. Raises GraphFormatError with the line where the file departs from the
-    format: too few or too many lines, a neighbor out of range, a self-loop, a weight that is no whole number above
-    0; or where the number of edges is not the header's, or an edge is missing or weighs otherwise at its other end.
+    A blank line is a node without neighbors.
     """
-    header = None
+    header, constraint, keeps_weights = None, reading.constraint, reading.weights != "ignore"
     line, node, n_entries = 0, 0, 0
     chunks, node_weights = [], []
     for block in source.line_blocks(progress):
         if header is None:
-            header, block, n_lines = _read_header(block, line, source, memory_limit)
+            header, block, n_lines = _read_header(block, line, source, reading.memory_limit)
             line += n_lines
             if header is not None:
                 constraint = _constraint(header, constraint, source.path, line)
@@ -59,7 +54,7 @@ def read_metis(
         if constraint is not None:
             node_weights += _leading_weights(bytes(block), header, header.sized + constraint)
         if len(part[0]):
-            chunks.append(part if weights != "ignore" else (*part[:2], None))
+            chunks.append(part if keeps_weights else (*part[:2], None))
         line += bytes(block).count(b"\n")
     if header is None:
         raise GraphFormatError("is empty, expected a METIS header: nodes, edges and perhaps fmt", source.path)
@@ -79,7 +74,7 @@ def read_metis(
     repairs = [f"not used: {' and '.join(unused)} of each node"] if unused else []
     return Edges(
         source.path, header.n_nodes, chunks, symmetric="stored twice", repairs=repairs,
-        details={"weighted": header.weighted and weights != "ignore"}, node_weights=of_nodes,
+        details={"weighted": header.weighted and keeps_weights}, node_weights=of_nodes,
     )  # fmt: skip
 
 

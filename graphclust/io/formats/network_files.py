@@ -12,15 +12,16 @@ from graphclust.errors import GraphFormatError, GraphValidationError, ResourceLi
 from graphclust.io.columns import plain_name, weight_among
 from graphclust.io.container_limits import available_bytes
 from graphclust.io.edges import Edges
-from graphclust.io.formats.gml import Gml
+from graphclust.io.formats.gml import read_gml
 from graphclust.io.formats.network_listing import EdgeAttribute, NetworkListing
 from graphclust.io.formats.node_link import START as JSON_START
 from graphclust.io.formats.node_link import read_node_link
 from graphclust.io.formats.pajek import START as PAJEK_START
-from graphclust.io.formats.pajek import Pajek
+from graphclust.io.formats.pajek import read_pajek
 from graphclust.io.formats.xml_networks import Gexf, GraphML
 from graphclust.io.text.adjacency_list import read_adjacency_list
 from graphclust.io.text.byte_source import BLOCK, HEAD, Source
+from graphclust.io.text.edge_lines import Reading
 from graphclust.io.text.lines import NegativeOrInfinite, quote
 from graphclust.io.text.node_names import as_numbers
 from graphclust.progress import Progress
@@ -28,8 +29,12 @@ from graphclust.progress import Progress
 _GML_START = re.compile(rb"(?:#[^\n]*\n\s*)*+(?:graph|Creator|Version|comment|directed)\b", re.IGNORECASE)
 _GML_GRAPH = re.compile(rb"(?:^|[\s\"])graph\s*+\[", re.IGNORECASE)
 _GML_TEXT = re.compile(rb"(?:#[^\n]*\n\s*)*+(?:Creator|comment)\s*\"", re.IGNORECASE)  # which may be long
-TEXT_FORMATS = ("gml", "pajek", "node_link", "adjacency_list")  # which are parsed whole
-LISTED_FORMATS = ("graphml", "gexf", *TEXT_FORMATS)
+XML: dict[str, type[GraphML] | type[Gexf]] = {"graphml": GraphML, "gexf": Gexf}
+# What is parsed whole: NAME(content, listing, check) adds nodes and edges to a listing; check(n) looks at the memory.
+TEXT: dict[str, Callable[..., None]] = {
+    "gml": read_gml, "pajek": read_pajek, "node_link": read_node_link, "adjacency_list": read_adjacency_list
+}  # fmt: skip
+LISTED_FORMATS = (*XML, *TEXT)
 _XML_START = re.compile(rb"<(?:[\w.-]+:)?(graphml|gexf)[\s>/]")
 
 
@@ -53,25 +58,16 @@ def network_format(head: bytes, path: str) -> str | None:
     return None
 
 
-def read_network_file(
-    source: Source, format: str, weights: str | None, weight: str | None, symmetrize: str | None,
-    memory_limit: int | None, progress: Progress,
-) -> Edges:  # fmt: skip
-    """The edges of a file of one of these formats.
-
-    weight : the edge attribute that holds the weight; None takes one that is called as weights are. An edge without it
-        has its default, or else weight 1.
+def read_network_file(source: Source, reading: Reading, progress: Progress) -> Edges:
+    """The edges of a file of one of these formats; the weight is the edge attribute that was asked for, or called so.
 
     Parallel edges are repeated entries, and without weights count 1 each. In a graph of directed and undirected edges
     the undirected ones have both directions. Nodes are called by the attribute "name" or "label" where it tells all of
     them apart, else by their ids; names that are all whole numbers become numbers.
-
-    Raises GraphFormatError with the line for what is damaged, holds several graphs or hyperedges, or defines a document
-    type; GraphValidationError for negative or infinite weights, for a `weight` that no edge has, and for no nodes;
-    ResourceLimitError for what needs more memory than the limit.
     """
-    listing = NetworkListing(source.path, weight)
-    limit = available_bytes() if memory_limit is None else memory_limit
+    weight, format = reading.columns.weight, reading.format or ""
+    listing = NetworkListing(source.path, None if weight is None else str(weight))
+    limit = available_bytes() if reading.memory_limit is None else reading.memory_limit
 
     def check(n_more: int = 0) -> None:
         if listing.n_bytes + n_more > limit:
@@ -80,22 +76,12 @@ def read_network_file(
                 "pass a larger memory_limit, or convert the file to an edge list"
             )
 
-    if format in TEXT_FORMATS:
-        content = _content(source, progress, check)
-
-        def check_beside(n_more: int = 0) -> None:
-            check(len(content) + n_more)
-
-        if format == "node_link":
-            read_node_link(content, listing, check)
-        elif format == "adjacency_list":
-            read_adjacency_list(content, listing, check_beside)
-        else:
-            reader: type[Gml] | type[Pajek] = Gml if format == "gml" else Pajek
-            reader(content, listing).read(check_beside)
+    if format in XML:
+        XML[format](source.path, listing).read(source, progress, check)
     else:
-        {"graphml": GraphML, "gexf": Gexf}[format](source.path, listing).read(source, progress, check)
-    return _edges_of(listing, weights, symmetrize, ids_are_names=format not in ("gml", "pajek"))
+        content = _content(source, progress, check)
+        TEXT[format](content, listing, lambda n_more=0: check(len(content) + n_more))
+    return _edges_of(listing, reading.weights, reading.symmetrize, ids_are_names=format not in ("gml", "pajek"))
 
 
 def _content(source: Source, progress: Progress, check: Callable[[int], None]) -> bytes:

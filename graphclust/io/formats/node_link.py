@@ -10,7 +10,7 @@ from graphclust.io.formats.network_listing import EdgeAttribute, NetworkListing
 from graphclust.io.text.lines import quote
 
 START = re.compile(rb'\{\s*(?:["}]|\Z)')
-_SCAN = 32  # bytes of memory that a byte of JSON takes when it is parsed, about
+_SCAN = 31  # bytes of memory that a byte of JSON takes when it is parsed, about, beside its own
 _ENDS = (("source", "target"), ("from", "to"))
 _NESTED = ("data", "attributes")  # objects of Cytoscape and graphology that hold what others have at the top
 _NO_ATTRIBUTES = {"source", "target", "from", "to", "key", "id", "index", *_NESTED}

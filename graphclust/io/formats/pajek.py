@@ -21,13 +21,17 @@ _BYTES_PER_VERTEX = 200
 _LONGEST_NUMBER = 18  # digits
 
 
-class Pajek:
-    """A network whose vertices and edges are added to a listing; vertices have their numbers as ids, from 1.
+def read_pajek(content: bytes, listing: NetworkListing, check: Callable[..., None]) -> None:
+    """Add vertices, with their numbers from 1 as ids, and edges to a listing.
 
     Arcs are directed, edges and Infomap's links are not; the third number of each is its weight. Of a matrix every
     entry but 0 is an arc. Without a number of vertices there are those that are listed; without a list, those of edges.
-    `read` raises GraphFormatError with the line for what is malformed, and for ends that are no vertices.
     """
+    _Pajek(content, listing).read(check)
+
+
+class _Pajek:
+    """A file that is being read."""
 
     def __init__(self, content: bytes, listing: NetworkListing):
         self.text, self.listing = listing.decode(content), listing

@@ -12,6 +12,7 @@ from graphclust.io.edges import Edges
 from graphclust.io.formats.auxiliary_files import details_of
 from graphclust.io.formats.matrix_market import read_matrix_market
 from graphclust.io.text.byte_source import Source
+from graphclust.io.text.edge_lines import Reading
 from graphclust.progress import Progress
 
 MATRIX = re.compile(r"(?:\./)?([^/]+)/\1\.mtx")
@@ -29,26 +30,14 @@ def is_tar(head: bytes) -> bool:
     return head[_MAGIC_AT : _MAGIC_AT + len(_MAGIC)] == _MAGIC
 
 
-def read_suitesparse(
-    source: Source,
-    weights: str,
-    memory_limit: int | None,
-    progress: Progress,
-    bipartite: bool = False,
-    details: bool = False,
-) -> Edges:
-    """The edges of the one member Name/Name.mtx; the other members are passed over.
+def read_suitesparse(source: Source, reading: Reading, progress: Progress) -> Edges:
+    """The edges of the one member Name/Name.mtx; of the others what `LoadInfo.details` names, where that is asked for.
 
-    details : whether the files beside the matrix are read. The edges' `details` then get what fits the nodes of
-        Name_nodename.txt (`node_names`, a list), Name_coord.mtx (`coordinates`, shape (n_nodes, d)), Name_nodeid.mtx
-        and Name_label.mtx (`node_ids`, `class_of_node`, whole numbers (n_nodes,)), and of Name_Communities_all.mtx and
-        Name_Communities_top5000.mtx (`communities_all`, `communities_top5000`); one that is broken is left out, with a
-        remark.
-
-    Raises what `read_matrix_market` does, UnsafeArchiveError for a member that is a link or a device or would lie
-    outside, and GraphFormatError for an archive that is broken, or without exactly one such member.
+    Raises UnsafeArchiveError for a member that is a link or a device or would lie outside, and GraphFormatError for an
+    archive that is broken, or without exactly one such member.
     """
     edges: Edges | None = None
+    details = reading.with_details
     companions: dict[str, bytes] = {}
     seen: list[str] = []
     stream: Any = source
@@ -67,7 +56,7 @@ def read_suitesparse(
                         raise GraphFormatError(f"holds a second matrix, {member.name!r}; expected one", source.path)
                     with content:
                         part = source.member(content, member.name, member.size)
-                        edges = read_matrix_market(part, weights, memory_limit, progress, bipartite)
+                        edges = read_matrix_market(part, reading, progress)
                 elif details and (found := _COMPANION.fullmatch(member.name)) and member.size <= MOST_COMPANION_BYTES:
                     companions[found[2]] = content.read()
     except (tarfile.TarError, EOFError, UnicodeError) as problem:

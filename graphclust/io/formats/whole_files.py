@@ -1,6 +1,9 @@
-"""Binary files that are read whole by libraries of their own: Parquet tables of edges, sparse matrices of MATLAB."""
+"""Binary files that are read whole: archives of arrays, Parquet tables of edges, sparse matrices of MATLAB."""
 
 import os
+import zipfile
+from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -8,38 +11,27 @@ from scipy import sparse
 
 from graphclust.errors import GraphClustError, GraphFormatError, GraphValidationError, ParameterError
 from graphclust.io.edges import Edges, check_memory
-from graphclust.io.formats.array_files import name_failures
-from graphclust.io.formats.matrix_archive import edges_of_matrix
+from graphclust.io.formats.array_files import BROKEN, name_failures
+from graphclust.io.formats.matrix_archive import edges_of_matrix, read_matrix_archive
 from graphclust.io.tables import edges_of_table
 from graphclust.io.text.edge_lines import Reading
 
-WHOLE_FORMATS = ("npz", "parquet", "mat")
-
 
 def whole_format(path: str | os.PathLike) -> str | None:
-    """ "parquet" or "mat" for a file that begins as one, or is called .mat; None for any other."""
+    """Which of these formats a file has, by its beginning and, if it is binary, by its name; None for any other."""
     if not os.path.isfile(path):
         return None
     with open(path, "rb") as file:
         start = file.read(8)
+    name = os.fsdecode(path)
+    if start.startswith(b"PK\3\4"):
+        with suppress(*BROKEN), zipfile.ZipFile(path) as archive:
+            return "npz" if any(member.endswith(".npy") for member in archive.namelist()) else None
+        return "npz" if name.endswith(".npz") else None  # whose directory is damaged
     if start.startswith(b"PAR1"):
         return "parquet"
     is_binary = b"\0" in start  # as version 4 is, which begins with no word
-    return "mat" if start.startswith(b"MATLAB ") or (is_binary and os.fsdecode(path).endswith(".mat")) else None
-
-
-def read_whole_file(
-    path: str | os.PathLike, format: str, weights: str | None, reading: Reading, memory_limit: int | None
-) -> tuple[Edges, int]:
-    """The edges of such a file, and its bytes.
-
-    Raises GraphFormatError for a damaged file or a table in which no two columns are plainly the ends of an edge,
-    GraphValidationError for what is no graph, ResourceLimitError, ImportError for Parquet where pyarrow is missing.
-    """
-    name, n_bytes = os.fsdecode(path), os.path.getsize(path)
-    if format == "parquet":
-        return _read_parquet(name, n_bytes, weights, reading, memory_limit), n_bytes
-    return _read_matlab(name, n_bytes, weights, memory_limit), n_bytes
+    return "mat" if start.startswith(b"MATLAB ") or (is_binary and name.endswith(".mat")) else None
 
 
 class _ParquetTable:
@@ -61,11 +53,11 @@ class _ParquetTable:
         return self._columns[name]
 
 
-def _read_parquet(path: str, n_bytes: int, weights: str | None, reading: Reading, memory_limit: int | None) -> Edges:
+def _read_parquet(path: str, reading: Reading) -> tuple[Edges, int]:
     """The edges of a Parquet file, of which only the columns of ends and weights are read."""
     asked = reading.columns
     try:
-        table = _ParquetTable(path, memory_limit)
+        table = _ParquetTable(path, reading.memory_limit)
     except ImportError:
         raise ImportError(f'{path} is a Parquet file, which pyarrow reads: pip install "graphclust[dask]"') from None
     if asked.header is not None:
@@ -76,26 +68,28 @@ def _read_parquet(path: str, n_bytes: int, weights: str | None, reading: Reading
     )
     try:
         with name_failures(path, "holds no table of edges"):
-            return edges_of_table(
+            edges = edges_of_table(
                 table, source, target, weight or "weight", bipartite=reading.bipartite, missing=reading.missing,
-                path=path, weights=weights,
+                path=path, weights=reading.weights,
             )  # fmt: skip
+            return edges, os.path.getsize(path)
     except GraphClustError as problem:
         if path not in str(problem):
             problem.args = (f"{path}: {problem}",)
         raise
 
 
-def _read_matlab(path: str, n_bytes: int, weights: str | None, memory_limit: int | None) -> Edges:
+def _read_matlab(path: str, reading: Reading) -> tuple[Edges, int]:
     """The edges of the one square matrix of a MATLAB file."""
     from scipy import io
 
+    n_bytes = os.path.getsize(path)
     with open(path, "rb") as file:
         if file.read(10) == b"MATLAB 7.3":
             raise GraphFormatError("is of MATLAB 7.3, expected version 7 or older; save it with the option -v7", path)
     with name_failures(path, "holds no matrix of MATLAB"):
         for _, shape, _ in io.whosmat(path):
-            check_memory(path, max(shape, default=1), 0, True, n_bytes, memory_limit)
+            check_memory(path, max(shape, default=1), 0, True, n_bytes, reading.memory_limit)
         matrix = _matrix(io.loadmat(path), path)
         # SciPy cuts what is stored beyond the last column, where a whole file has zeros if anything.
         stored = matrix.data.base if sparse.issparse(matrix) else None
@@ -103,7 +97,7 @@ def _read_matlab(path: str, n_bytes: int, weights: str | None, memory_limit: int
             raise ValueError(f"its columns end at entry {len(matrix.data)}, but {len(stored)} are stored")
     if len(matrix.shape) != 2 or matrix.shape[0] != matrix.shape[1] or matrix.shape[0] == 0:
         raise GraphValidationError(f"{path}: the matrix has shape {matrix.shape}, expected a square one")
-    return edges_of_matrix(matrix, path, weights, "holds no matrix of MATLAB")
+    return edges_of_matrix(matrix, path, reading.weights, "holds no matrix of MATLAB"), n_bytes
 
 
 def _matrix(variables: dict[str, Any], path: str) -> Any:
@@ -127,3 +121,9 @@ def _is_square(value: Any) -> bool:
     """Whether a variable is a square matrix of real numbers."""
     is_matrix = isinstance(value, np.ndarray) and value.ndim == 2 and value.dtype.kind in "biuf"
     return is_matrix and value.shape[0] == value.shape[1]
+
+
+# NAME(path, reading) gives the edges, and how many bytes were read.
+WHOLE: dict[str, Callable[[str, Reading], tuple[Edges, int]]] = {
+    "npz": read_matrix_archive, "parquet": _read_parquet, "mat": _read_matlab
+}  # fmt: skip

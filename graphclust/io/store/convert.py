@@ -33,7 +33,6 @@ from graphclust.io.atomic_write import no_room_named
 from graphclust.io.columns import Column
 from graphclust.io.container_limits import available_bytes
 from graphclust.io.edges import EdgeCounts, Edges, allowed_bytes, apply_policies
-from graphclust.io.formats.matrix_archive import is_matrix_archive
 from graphclust.io.formats.whole_files import whole_format
 from graphclust.io.load import load
 from graphclust.io.read_file import as_reading, check_format
@@ -160,8 +159,8 @@ def _stream(source: Source, reading: Reading) -> ListStream | MatrixStream | Non
     recognized = reading.format or recognize(source)
     check_format(recognized, reading, source)
     if recognized == "matrix_market":
-        return MatrixStream(source, reading.weights or "file", bool(reading.bipartite), reading.memory_limit)
-    stream = ListStream(source, reading.weights, reading) if recognized in ("snap", "csv") else None
+        return MatrixStream(source, reading)
+    stream = ListStream(source, reading) if recognized in ("snap", "csv") else None
     return stream if stream is not None and stream.fits else None
 
 
@@ -169,7 +168,7 @@ def _is_loaded_first(source: str | os.PathLike[str]) -> bool:
     """Whether a source is no stream of text: a store, SciPy's archive, or the name of a data set."""
     from graphclust.datasets.catalog import entry_at
 
-    is_whole = is_matrix_archive(source) or whole_format(source) is not None
+    is_whole = whole_format(source) is not None
     return is_store(source) or is_whole or entry_at(source) is not None
 
 

@@ -21,10 +21,10 @@ _BOM = b"\xef\xbb\xbf"
 class Reading:
     """How to read a file: the arguments of `load_graph`, and what is found out on the way.
 
-    weights : "signed" too, for those below zero. columns : those that the caller names. text_ids : True reads ids as
-    text, False demands whole numbers, None lets the file decide. counted : the first line of data counts the nodes and
-    the edges. quoted : fields may be in quotes, which are read row by row. as_edges : the edges are wanted, and no
-    graph of them. with_details : the files beside a matrix are read too.
+    format : for a reader the one that was recognized. weights : "signed" too, for those below zero. columns : those
+    that the caller names. text_ids : True reads ids as text, False demands whole numbers, None lets the file decide.
+    counted : the first line of data counts the nodes and the edges. quoted : fields may be in quotes, which are read
+    row by row. as_edges : the edges are wanted, and no graph of them. with_details : the files beside a matrix too.
     """
 
     format: str | None = None
@@ -44,6 +44,11 @@ class Reading:
     as_edges: bool = False
     with_details: bool = False
 
+    @property
+    def policy(self) -> str:
+        """What becomes of weights, where no remark asks whether they are any."""
+        return self.weights or "file"
+
 
 class ReadAgain(Exception):
     """The lines turned out to be of another kind than the first ones; `reading` is how to read them."""
@@ -59,7 +64,7 @@ class MayBeMetis(Exception):
 class EdgeLines:
     """The lines of an edge list. n_lines : how many are done with."""
 
-    def __init__(self, source: Source, weights: str | None, reading: Reading):
+    def __init__(self, source: Source, reading: Reading):
         self.source = source
         self.head = source.head()
         if counts_edges(self.head) and reading.columns.header is not True:  # which leaves that line out
@@ -78,7 +83,7 @@ class EdgeLines:
             self.attributes = AttributeLines(source.path, weight)
             head = AttributeLines(source.path, weight).rewrite(head[: head.rfind(b"\n") + 1] or head, 0)
             columns = columns._replace(weight=2)
-        layout = layout_of(head, source.path, weights, reading.text_ids, columns)
+        layout = layout_of(head, source.path, reading.weights, reading.text_ids, columns)
         self.layout = replace(layout, bipartite=layout.bipartite or bool(reading.bipartite))
 
     def blocks(self, progress: Progress) -> Iterator[tuple[memoryview, int]]:
@@ -104,8 +109,8 @@ class EdgeLines:
         if self.reading.counted:
             said.append(f"its first line, {quote(self.first)!r}, was read as the numbers of nodes and edges")
         announced = _ANNOUNCED.search(self.head)
-        if announced and n_rows < int(announced[1][:18]):
-            said.append(f"its header announces {int(announced[1][:18])} edges, {n_rows} lines follow: is it whole?")
+        if announced and n_rows < (n_edges := int(announced[1][:18])):
+            said.append(f"its header announces {n_edges} edges, {n_rows} lines follow: is it whole?")
         return said
 
     def check_counts(self, n_rows: int) -> None:

@@ -31,22 +31,15 @@ _NO_COMMENT = b"#N/A"  # as Excel writes a missing value
 MOST_LONE_ROWS = 0.05  # of all rows may share no id with another, where the first does not and is taken for names
 
 
-def read_edge_list(source: Source, weights: str | None, progress: Progress, reading: Reading | None = None) -> Edges:
+def read_edge_list(source: Source, reading: Reading, progress: Progress) -> Edges:
     """The edges of a list `source target [weight]`, separated by white space, tabs, commas or semicolons.
 
-    Fields may be in quotes, and then hold delimiters and line ends. Lines that start with # or % are comments, unless a
-    name follows the mark at once in a table of names that has a header or a delimiter, and the columns are those of a
-    row. A first line of names is a header. `graphclust.io.columns` says which columns are read. The lines of NetworkX,
-    which end with a dict of attributes, have its weight.
-
-    Raises GraphFormatError with the line for lines of another number of columns, ids that are no whole numbers where
-    the first ones are, and weights that are no numbers; GraphValidationError for negative or non-finite weights, for
-    columns that are not there, and for a file without an edge; ReadAgain where later lines show how to read them.
+    Fields may be in quotes, and then hold delimiters and line ends. `graphclust.io.columns` says which columns are
+    read. Raises what `load_graph` does, and ReadAgain where later lines show how to read them.
     """
-    reading = reading or Reading()
-    lines = EdgeLines(source, weights, reading)
+    lines = EdgeLines(source, reading)
     layout = lines.layout
-    unfit = NegativeOrInfinite(source.path, weights or "file")
+    unfit = NegativeOrInfinite(source.path, reading.policy)
     as_text = layout.text_ids or reading.quoted
     read_block = _TextReader(layout, reading, unfit) if as_text else NumberReader(layout, reading, unfit)
     chunks: list = []
@@ -66,7 +59,10 @@ def read_edge_list(source: Source, weights: str | None, progress: Progress, read
     lines.check_counts(n_rows)
     edges = read_block.to_edges(chunks)
     edges.symmetric = "list"
-    edges.details |= {"weighted": layout.weight is not None and weights != "ignore", "is_table": layout.is_table}
+    edges.details |= {
+        "weighted": layout.weight is not None and reading.weights != "ignore",
+        "is_table": layout.is_table,
+    }
     edges.remarks += lines.remarks()
     edges.repairs = [*lines.repairs(n_rows), *edges.repairs, *filter(None, [said, read_block.doubts.sentence()])]
     return edges

@@ -1,6 +1,7 @@
 """Edges of a file as a stream of blocks that can be taken up again at an offset, for files larger than memory."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 from graphclust.errors import ResourceLimitError
@@ -20,9 +21,9 @@ BYTES_PER_NODE = 40  # counts and starts of rows while lines are sorted
 class ListStream:
     """The lines of an edge list with whole-number ids. `facts` is what has to be known to go on, ready for JSON."""
 
-    def __init__(self, source: Source, weights: str | None, reading: Reading):
-        self.source, self.weights, self.reading = source, weights, reading
-        self.lines = EdgeLines(source, weights, reading)
+    def __init__(self, source: Source, reading: Reading):
+        self.source, self.reading = source, reading
+        self.lines = EdgeLines(source, reading)
         layout = self.lines.layout
         # The attributes that are left out are counted over all lines, which a conversion may read in two goes.
         self.fits = not (layout.text_ids or layout.bipartite or reading.quoted or self.lines.attributes)
@@ -30,7 +31,7 @@ class ListStream:
 
     def parts(self, progress: Progress) -> Iterator[list[Part]]:
         """Edges, block by block; what is known after each is recorded, so that a later process can go on from there."""
-        unfit = NegativeOrInfinite(self.source.path, self.weights or "file")
+        unfit = NegativeOrInfinite(self.source.path, self.reading.policy)
         facts, reader = self.facts, NumberReader(self.lines.layout, self.reading, unfit)
         if facts["offset"]:
             self.source.skip_to(facts["offset"])
@@ -65,7 +66,7 @@ class ListStream:
         source, target, weight = facts["first"]
         sample = Sample(source, target, weight, facts["n_rows"], facts["low"], facts["high"])
         said = judge_first_line(sample, lines.layout, self.reading, path)
-        weighted = lines.layout.weight is not None and self.weights != "ignore"
+        weighted = lines.layout.weight is not None and self.reading.weights != "ignore"
         n_nodes = max(source, target, facts["high"]) + 1
         edges = Edges(path, n_nodes, [], gaps=True, remarks=lines.remarks(), details={"weighted": weighted})
         edges.repairs = [*lines.repairs(facts["n_rows"]), *filter(None, [said, self.doubts])]
@@ -77,8 +78,8 @@ class MatrixStream:
 
     fits = True
 
-    def __init__(self, source: Source, weights: str, bipartite: bool, memory_limit: int | None):
-        self.source, self.weights, self.bipartite, self.memory_limit = source, weights, bipartite, memory_limit
+    def __init__(self, source: Source, reading: Reading):
+        self.source, self.reading = source, reading
         self.facts: dict[str, Any] = {"offset": 0, "line": 0, "n_rows": 0}
 
     def parts(self, progress: Progress) -> Iterator[list[Part]]:
@@ -93,13 +94,13 @@ class MatrixStream:
                 yield block
 
         blocks = count_bytes(source.line_blocks(progress))
-        self.header, rest, line = read_header(source, blocks, NO_LIMIT, self.bipartite, self.weights)
+        self.header, rest, line = read_header(source, blocks, replace(self.reading, memory_limit=NO_LIMIT))
         self._check_nodes()
         if facts["offset"]:
             source.skip_to(facts["offset"])
             n_bytes, rest, blocks = facts["offset"], memoryview(b""), count_bytes(source.line_blocks(progress))
             line = facts["line"]
-        unfit = NegativeOrInfinite(source.path, self.weights)
+        unfit = NegativeOrInfinite(source.path, self.reading.policy)
         entries = stream_entries(source, with_first(rest, blocks), self.header, unfit, line, facts["n_rows"])
         for parts, line, n_read in entries:
             unfit.complain()
@@ -110,7 +111,7 @@ class MatrixStream:
         """Refuse a header that claims more nodes than the machine, or a file of this size without a word, can have."""
         n_nodes = self.header.offset + self.header.n_columns
         needed = BYTES_PER_NODE * n_nodes
-        allowed = max(allowed_bytes(self.source.most_bytes, None), self.memory_limit or 0)
+        allowed = max(allowed_bytes(self.source.most_bytes, None), self.reading.memory_limit or 0)
         if needed > allowed:
             raise ResourceLimitError(
                 f"{self.source.path}: {n_nodes} nodes need about {needed} bytes ({needed >> 20} MiB) beside the lines "
@@ -119,4 +120,4 @@ class MatrixStream:
 
     def edges(self) -> Edges:
         """What the file says of itself, without its entries."""
-        return edges_of(self.source.path, self.header, [], self.weights)
+        return edges_of(self.source.path, self.header, [], self.reading)
