@@ -20,6 +20,9 @@ import tempfile
 
 from harness import write_table
 
+sys.path.insert(0, str(pathlib.Path(__file__).parents[1]))
+from boxes import run_boxed
+
 GRAPHS = {
     "karate club": "nx.karate_club_graph()",
     "les miserables": "nx.les_miserables_graph()",
@@ -40,17 +43,6 @@ MAKE = """
 import sys, graphclust
 from scipy import sparse
 sparse.save_npz(sys.argv[1], graphclust.planted_partition(60, 500, 9, 3, rng=1).graph.to_scipy())
-"""
-# A process of the user 65534 to whom all is mounted that nobody can write to but the folder for temporary files of
-# others; a Python in a closed folder is where it was, and open.
-AS_ANOTHER = """
-mount --make-rprivate / && closed=$1 base=$2 folder=$3 && shift 3
-if [ -n "$closed" ]; then
-  hold=$(mktemp -d) && mount --bind "$base" "$hold" && mount -t tmpfs -o mode=755 tmpfs "$closed" &&
-  mkdir -p "$base" && mount --move "$hold" "$base" && rmdir "$hold"
-fi
-mount --bind "$folder" "$folder" && mount -o remount,ro,bind "$folder" && cd "$folder" &&
-exec setpriv --reuid 65534 --regid 65534 --clear-groups "$@"
 """
 RUNS = 5
 PACKAGE = pathlib.Path(__file__).parents[2]
@@ -142,35 +134,28 @@ def first_uses(options: argparse.Namespace) -> None:
         f"{datetime.date.today()}. Seconds, import of graphclust and `coreset_sc` with rng=0, median of {RUNS} calls; "
         "NetworkX and SciPy are imported before. Knowledge graph: 300 nodes, 2,033 edges with triangles; 30,000 nodes: "
         "60 planted clusters, 359,274 entries. First ever: an empty cache each time. Later: loops that another process "
-        "has compiled. Another user: loops compiled by root, on a mount that is read-only.",
+        "has compiled. Another user: loops compiled by root, where nothing can be written to.",
     )
 
 
 def measure(graph: str, root: str, package: pathlib.Path, loops: pathlib.Path | None, is_warm: bool) -> list[float]:
     """Seconds of the first call in so many new processes."""
     code = CALL.format(graph=graph, k=60 if "npz" in graph else 4)
-    command = [sys.executable, "-c", code, f"{root}/graph.npz"]
-    seconds = []
+    command, seconds = ("-c", code, f"{root}/graph.npz"), []
     for run in range(RUNS + is_warm):
         with tempfile.TemporaryDirectory(dir=root) as cache:
             around = environment(f"{root}/warm" if is_warm else cache, package)
             if is_warm and run == 0:
                 around["GRAPHCLUST_COMPILE"] = "always"  # else a small graph would leave nothing
             if loops is not None:
-                around |= {"GRAPHCLUST_LOOPS": str(loops), "HOME": "/nowhere"}
-                del around["NUMBA_CACHE_DIR"]
-            before = as_another(root) if loops is not None else []
-            done = subprocess.run([*before, *command], env=around, cwd=root, capture_output=True, text=True, check=True)
+                done = run_boxed(*command, package=package / "graphclust", GRAPHCLUST_LOOPS=str(loops), HOME="/nowhere")
+                done.check_returncode()
+            else:
+                line = [sys.executable, *command]
+                done = subprocess.run(line, env=around, cwd=root, capture_output=True, text=True, check=True)
         if run >= is_warm:
             seconds.append(float(done.stdout))
     return seconds
-
-
-def as_another(folder: str) -> list[str]:
-    """The beginning of a command that is run by another user, with the folder mounted read-only."""
-    base = pathlib.Path(sys.base_prefix)
-    closed = next((str(part) for part in reversed(base.parents) if not part.stat().st_mode & 0o001), "")
-    return ["unshare", "--mount", "sh", "-c", AS_ANOTHER, "sh", closed, str(base), folder]
 
 
 def environment(cache: str, package: pathlib.Path = PACKAGE) -> dict[str, str]:

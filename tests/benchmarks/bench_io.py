@@ -1,16 +1,14 @@
-"""Reading graph files: time and memory beside numpy.loadtxt, pandas.read_csv and scipy.io.mmread.
+"""Reading graph files: time beside numpy.loadtxt, pandas.read_csv and scipy.io.mmread.
 
     python bench_io.py [lines, 10 million by default]
 
 A list of edges is read in the order of its sources, as SNAP's are, and in random order; each program reads it in turn,
 five times, and the best time counts. "edges" is what the others do too: numbers in arrays. "graph" is all of
 `load_graph`: symmetric sorted rows, checked; "... to graph" is what a user of the other reader does next, with NumPy
-and SciPy and without any check, for the same rows. Memory is what a process of its own grows by at its peak.
+and SciPy and without any check, for the same rows.
 """
 
-import json
 import pathlib
-import subprocess
 import sys
 import tempfile
 import time
@@ -27,6 +25,8 @@ from graphclust.io.text.byte_source import open_source
 from graphclust.io.text.edge_lines import Reading
 from graphclust.io.text.edge_list import read_edge_list
 from graphclust.progress import Progress
+
+SMALL = {".txt": "1 2\n", ".mtx": "%%MatrixMarket matrix coordinate real general\n2 2 1\n1 2 3\n"}  # of each kind
 
 
 def write_files(folder: pathlib.Path, n_lines: int) -> dict[str, pathlib.Path]:
@@ -115,56 +115,23 @@ def symmetric_rows(matrix: sparse.csr_array) -> sparse.csr_array:
     return matrix
 
 
-def write_small(folder: pathlib.Path) -> dict[str, pathlib.Path]:
-    """A file of each kind that is read before anything is measured, so that its loops are compiled."""
-    contents = {".txt": "1 2\n", ".mtx": "%%MatrixMarket matrix coordinate real general\n2 2 1\n1 2 3\n"}
-    for ending, text in contents.items():
-        (folder / f"small{ending}").write_text(text)
-    return {ending: folder / f"small{ending}" for ending in contents}
-
-
-def peak_growth(small: pathlib.Path, large: pathlib.Path) -> tuple[int, int]:
-    """By how many bytes a process grows at most while it loads the file, and the bytes of the rows it keeps."""
-    code = "import bench_io, sys; bench_io.report_growth(sys.argv[1], sys.argv[2])"
-    here = pathlib.Path(__file__).parent
-    done = subprocess.run([sys.executable, "-c", code, small, large], cwd=here, capture_output=True, check=True)
-    return tuple(json.loads(done.stdout))
-
-
-def report_growth(small: str, large: str) -> None:
-    load_graph(small, return_info=True)
-    before = peak_memory()
-    graph, _ = load_graph(large, return_info=True)
-    grown = peak_memory() - before
-    weights = 0 if graph.weights is None else graph.weights.nbytes
-    print(json.dumps([grown, graph.indptr.nbytes + graph.indices.nbytes + weights]))
-
-
-def peak_memory() -> int:
-    """Of this process since it began; what getrusage says would include the parent's."""
-    status = pathlib.Path("/proc/self/status").read_text()
-    return int(status.split("VmHWM:")[1].split()[0]) << 10
-
-
 def main() -> None:
     n_lines = int(sys.argv[1]) if len(sys.argv) > 1 else 10_000_000
     warnings.simplefilter("ignore")
     rows = []
     with tempfile.TemporaryDirectory() as name:
         paths = write_files(pathlib.Path(name), n_lines)
-        small = write_small(pathlib.Path(name))
-        for path in small.values():  # compile
-            load_graph(path, return_info=True)
+        for ending, text in SMALL.items():  # compile
+            (small := pathlib.Path(name) / f"small{ending}").write_text(text)
+            load_graph(small, return_info=True)
         for what, path in paths.items():
             best = best_times(path, readers_of(path))
-            grown, kept = peak_growth(small[path.suffix], path)
             for reader, seconds in best.items():
                 rows.append([
                     what, reader, f"{seconds:.3f}", f"{path.stat().st_size / seconds / 1e6:.0f}",
                     f"{seconds / best['edges']:.2f}", f"{seconds / best['graph']:.2f}",
-                    f"{grown / kept:.2f}" if reader == "graph" else "",
                 ])  # fmt: skip
-    columns = ["file", "reader", "seconds", "MB/s", "times our edges", "times our graph", "peak memory / rows kept"]
+    columns = ["file", "reader", "seconds", "MB/s", "times our edges", "times our graph"]
     write_table("io", f"Reading {n_lines:,} lines", columns, rows)
 
 

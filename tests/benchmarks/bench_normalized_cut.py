@@ -11,37 +11,15 @@ scikit-network, scikit-learn, coreset-sc; `real`, `knn` and `mnist-sklearn` need
 """
 
 import numpy as np
+import peers_data as data
+import tools
 from harness import asked, write_table
-from peers_data import (
-    gaussian_weights,
-    largest_component,
-    lfr,
-    meshes,
-    nearest_neighbors,
-    planted,
-    real,
-    real_names,
-    rss_growth,
-    with_random_weights,
-)
 from scipy import sparse
-from tools import (
-    CORESET_SC,
-    DEFAULT,
-    HEADER,
-    LEIDEN,
-    LEIDEN_AT_K,
-    LOUVAIN,
-    METIS,
-    SMALLEST_CUT,
-    compare,
-    ours,
-    sklearn_spectral,
-)
+from tools import LEIDEN_AT_K, METIS, compare
 
 from graphclust import Coreset, coreset_sc, normalized_cut, stochastic_block_model
 
-OURS = [DEFAULT, SMALLEST_CUT]
+OURS = [tools.DEFAULT, tools.SMALLEST_CUT]
 PLANTED = (
     "50x1000:20:4", "50x1000:40:1", "50x1000:8:2", "40x3400:30:3:dc:unbalanced", "20x10000:8:8", "1000x1000:16:3",
     "200x5000:16:4",
@@ -58,24 +36,20 @@ def planted_row(name: str, matrix, k: int, truth) -> list[str]:
 def run_planted(repeats: int) -> None:
     rows = []
     for spec in PLANTED:
-        matrix, truth = largest_component(*planted(spec))
+        matrix, truth = data.largest_component(*data.planted(spec))
         k = int(truth.max()) + 1
-        rivals = [LEIDEN, METIS, LOUVAIN]
+        rivals = [tools.LEIDEN, METIS, tools.LOUVAIN]
         rows.append(planted_row(spec, matrix, k, truth))
         rows += compare(spec, matrix, k, truth, OURS + rivals, repeats, rivals if matrix.nnz > MANY_ENTRIES else ())
-        if matrix.nnz > MANY_ENTRIES:
-            allowed = 2 * (12 * matrix.nnz + 8 * matrix.shape[0]) / 2**20
-            memory = f"memory: {rss_growth(spec):.0f} MB above the input, {allowed:.0f} allowed"
-            rows.append([spec, str(k), memory, "", "", "", "", ""])
-    write_table("normalized_cut_planted", "Planted partitions", HEADER, rows, SPEC)
+    write_table("normalized_cut_planted", "Planted partitions", tools.HEADER, rows, SPEC)
 
 
 def run_paper(repeats: int) -> None:
     graph, truth = stochastic_block_model([1000] * 250, 0.5, 0.001 / 250, rng=1)
     matrix = sparse.csr_matrix(graph.to_scipy())
-    one_percent = ours("graphclust, coreset_size=2500", coreset=Coreset(size=2_500))
-    rows = compare("250 x 1000, p = 0.5", matrix, 250, truth, [DEFAULT, one_percent, CORESET_SC], repeats)
-    write_table("normalized_cut_paper", "The paper's block model, 125 million entries, 1 % coreset", HEADER, rows)
+    one_percent = tools.ours("graphclust, coreset_size=2500", coreset=Coreset(size=2_500))
+    rows = compare("250 x 1000, p = 0.5", matrix, 250, truth, [tools.DEFAULT, one_percent, tools.CORESET_SC], repeats)
+    write_table("normalized_cut_paper", "The paper's block model, 125 million entries, 1 % coreset", tools.HEADER, rows)
 
 
 WEIGHTED = ("50x1000:20:4", "20x1000:12:2:unbalanced", "50x1000:8:2")
@@ -86,76 +60,76 @@ def run_weighted(repeats: int) -> None:
     rows = []
     for spec in WEIGHTED:
         for kind in ("exponential", "log-normal"):
-            matrix, truth = largest_component(*planted(spec))
-            matrix, k, name = with_random_weights(matrix, kind), int(truth.max()) + 1, f"{spec}, {kind}"
+            matrix, truth = data.largest_component(*data.planted(spec))
+            matrix, k, name = data.with_random_weights(matrix, kind), int(truth.max()) + 1, f"{spec}, {kind}"
             rows.append(planted_row(name, matrix, k, truth))
             rows += compare(name, matrix, k, truth, [*OURS, LEIDEN_AT_K, METIS], repeats)
     notes = "Weights are drawn for each edge by itself, log-normal with sigma 1.5."
-    write_table("normalized_cut_weighted", "Planted partitions with random weights", HEADER, rows, notes)
+    write_table("normalized_cut_weighted", "Planted partitions with random weights", tools.HEADER, rows, notes)
 
 
 def run_lfr(repeats: int) -> None:
     rows = []
     for mixing in (0.1, 0.2, 0.3, 0.4, 0.5, 0.6):
-        matrix, truth = largest_component(*lfr(mixing))
+        matrix, truth = data.largest_component(*data.lfr(mixing))
         k, name = int(truth.max()) + 1, f"LFR, mixing {mixing}"
         rows.append(planted_row(name, matrix, k, truth))
         rows += compare(name, matrix, k, truth, [*OURS, LEIDEN_AT_K, METIS], repeats)
     notes = "5,000 nodes of mean degree 20, communities of 20 to 100 nodes."
-    write_table("normalized_cut_lfr", "LFR benchmark graphs", HEADER, rows, notes)
+    write_table("normalized_cut_lfr", "LFR benchmark graphs", tools.HEADER, rows, notes)
 
 
 def run_real(repeats: int) -> None:
     rows = []
-    for name in real_names():
+    for name in data.real_names():
         if name in ("cnr-2000", "livejournal_top5000_sub"):
             continue
-        matrix, truth = real(name)
+        matrix, truth = data.real(name)
         n, classes = matrix.shape[0], len(np.unique(truth[truth >= 0]))
         for k in sorted({k for k in (classes, 2, 5, 20, 100) if k >= 2 and (k <= n / 20 or k == classes)}):
             tools = [*OURS, METIS, *([LEIDEN_AT_K] if k == classes else [])]
             rows += compare(name, matrix, k, truth, tools, repeats)
-    write_table("normalized_cut_real", "Real graphs", HEADER, rows)
+    write_table("normalized_cut_real", "Real graphs", tools.HEADER, rows)
 
 
 def run_meshes(repeats: int) -> None:
     rows = []
-    for name, matrix in meshes():
+    for name, matrix in data.meshes():
         unknown = np.full(matrix.shape[0], -1)
         for k in (2, 5, 20, 100):
-            rows += compare(name, matrix, k, unknown, [SMALLEST_CUT, METIS], repeats)
-    write_table("normalized_cut_meshes", "Meshes", HEADER, rows)
+            rows += compare(name, matrix, k, unknown, [tools.SMALLEST_CUT, METIS], repeats)
+    write_table("normalized_cut_meshes", "Meshes", tools.HEADER, rows)
 
 
 def knn_weighted(distances: sparse.csr_matrix, gaussian: bool) -> sparse.csr_matrix:
-    return gaussian_weights(distances) if gaussian else (distances > 0).astype(np.float64)
+    return data.gaussian_weights(distances) if gaussian else (distances > 0).astype(np.float64)
 
 
-SKLEARN = sklearn_spectral()
+SKLEARN = tools.sklearn_spectral()
 
 
 def run_knn(repeats: int) -> None:
     rows = []
     for name in ("satellite", "pendigits", "letter", "mnist"):
-        distances, classes = largest_component(*nearest_neighbors(name, 50))
+        distances, classes = data.largest_component(*data.nearest_neighbors(name, 50))
         k = len(np.unique(classes))
         tools = [*OURS, METIS, *([SKLEARN] if distances.shape[0] < 30_000 else [])]
         for gaussian in (False, True):
             label = f"{name} 50-NN{' Gaussian' if gaussian else ''}"
             rows += compare(label, knn_weighted(distances, gaussian), k, classes, tools, repeats, [SKLEARN])
     notes = "METIS gets weights times 1000, rounded, or less where their sum would not fit into 32 bits."
-    write_table("normalized_cut_knn", "Nearest-neighbor graphs", HEADER, rows, notes)
+    write_table("normalized_cut_knn", "Nearest-neighbor graphs", tools.HEADER, rows, notes)
 
 
 def run_mnist_sklearn(repeats: int) -> None:
     """scikit-learn's quicker solver on a graph that is too much for its default one, which factorizes it."""
-    lobpcg = sklearn_spectral("lobpcg")
-    distances, classes = largest_component(*nearest_neighbors("mnist", 50))
+    lobpcg = tools.sklearn_spectral("lobpcg")
+    distances, classes = data.largest_component(*data.nearest_neighbors("mnist", 50))
     k, rows = len(np.unique(classes)), []
     for gaussian in (False, True):
         label = f"mnist 50-NN{' Gaussian' if gaussian else ''}"
         rows += compare(label, knn_weighted(distances, gaussian), k, classes, [*OURS, lobpcg], repeats, [lobpcg])
-    write_table("normalized_cut_mnist_sklearn", "The 50-NN graph of MNIST, against scikit-learn", HEADER, rows)
+    write_table("normalized_cut_mnist_sklearn", "The 50-NN graph of MNIST, against scikit-learn", tools.HEADER, rows)
 
 
 def main() -> None:
@@ -166,7 +140,7 @@ def main() -> None:
     words = {"parts": {"nargs": "*", "default": list(parts), "metavar": "|".join(parts)}}
     options = asked(__doc__, words, repeats=3)
     for method in ("multilevel", "two-step", "paper"):
-        coreset_sc(planted("5x200:10:1")[0], 5, method=method, rng=0)  # compile
+        coreset_sc(data.planted("5x200:10:1")[0], 5, method=method, rng=0)  # compile
     for part in options.parts:
         parts[part](options.repeats)
 

@@ -19,7 +19,7 @@ import time
 
 import numpy as np
 from harness import asked, shown, write_table
-from peers_data import annotated_graphs, planted
+from peers_data import annotated_graphs, lfr, planted
 from tools import LEIDEN, LEIDEN_AT_K, spread_over_seeds
 
 from graphclust import adjusted_rand_index, as_graph, cluster_path, coreset_sc, modularity
@@ -34,22 +34,11 @@ LFR_MIXING, LFR_TOLERANCE = (0.1, 0.2, 0.3, 0.4), 0.1
 ENOUGH = 0.99
 
 
-def lfr(mixing: float, seed: int):
-    import networkx as nx
-
-    graph = nx.LFR_benchmark_graph(
-        5000, 2.5, 1.5, mixing, average_degree=15, max_degree=150, min_community=30, max_community=300, seed=seed
-    )
-    graph.remove_edges_from(nx.selfloop_edges(graph))
-    labels = np.zeros(5000, np.int64)
-    for c, community in enumerate({frozenset(graph.nodes[u]["community"]) for u in graph}):
-        labels[list(community)] = c
-    return nx.to_scipy_sparse_array(graph, weight=None, format="csr"), labels
-
-
 def planted_table(repeats: int) -> None:
     graphs = [(spec, lambda seed, spec=spec: planted(spec, seed), tolerance) for spec, tolerance in PLANTED]
-    graphs += [(f"LFR {mu}", lambda seed, mu=mu: lfr(mu, seed), LFR_TOLERANCE) for mu in LFR_MIXING]
+    graphs += [
+        (f"LFR {mu}", lambda seed, mu=mu: lfr(mu, 5_000, seed, 15, 150, (30, 300)), LFR_TOLERANCE) for mu in LFR_MIXING
+    ]
     rows = []
     for name, make, tolerance in graphs:
         aris, found, seconds, clear, wanted = [], [], [], 0, []

@@ -1,4 +1,4 @@
-"""Clustering from a store: planted graphs of any size, written and clustered out of core, against disk and memory.
+"""Clustering from a store: planted graphs of any size, written and clustered out of core: seconds, passes and memory.
 
     python bench_scale.py                                          # 2 million nodes, 110 million entries: minutes
     python bench_scale.py --nodes 65000000 --k 1000 10000          # of Friendster's size: 15 GB of disk at a time
@@ -78,28 +78,6 @@ def write_graph(path: str, options: argparse.Namespace, k: int) -> dict:
     return {"write": time.perf_counter() - start}
 
 
-def bandwidths(path: str) -> dict:
-    """Bytes a second of the entries from the disk, and once they are in memory, summed; look-ups of labels a second."""
-    entries = os.path.join(path, "indices.npy")
-    handle = os.open(entries, os.O_RDONLY)
-    if hasattr(os, "posix_fadvise"):
-        os.fsync(handle)
-        os.posix_fadvise(handle, 0, 0, os.POSIX_FADV_DONTNEED)
-    n_bytes = min(os.fstat(handle).st_size, 4 << 30)
-    found = {}
-    for name in ("disk", "memory"):
-        start = time.perf_counter()
-        for at in range(0, n_bytes, PIECE):
-            os.pread(handle, PIECE, at)
-        found[name] = n_bytes / (time.perf_counter() - start)
-    os.close(handle)
-    indices, labels = np.load(entries, mmap_mode="r")[:PIECE], np.load(path + ".labels.npy")
-    start = time.perf_counter()
-    labels.take(indices)
-    found["look-ups"] = len(indices) / (time.perf_counter() - start)
-    return found
-
-
 def cluster(path: str, k: int, objective: str, seed: int) -> dict:
     graph, truth = open_store(path, verify="fast"), np.load(path + ".labels.npy")
     progress, start, busy = Watched(), time.perf_counter(), time.process_time()
@@ -174,32 +152,28 @@ def main() -> None:
         if not os.path.exists(path) and not set(runs) <= set(notes):
             notes.pop(f"{k} write", None)
         written = noted(f"{k} write", write_graph, path, options, k)
-        speed = noted(f"{k} speed", bandwidths, path)
         for objective in options.objectives:
             of_seeds = [noted(f"{k} {objective} {seed}", cluster, path, k, objective, seed) for seed in seeds]
             run = sorted(of_seeds, key=lambda run: run["seconds"])[len(of_seeds) // 2]
             cells = [f"{run['n_nodes']:,}", f"{run['n_entries']:,}", str(k), objective, f"{written['write']:.0f}"]
             cells += [f"{run['seconds']:.1f}", f"{run['processor']:.1f}", f"{run['passes']:.1f}", f"{run['ari']:.4f}"]
-            cells += [f"{run['peak'] / 1e9:.2f}"]
-            cells += [f"{run['estimate'] / 1e9:.2f}", f"{speed['disk'] / 1e9:.2f}", f"{speed['memory'] / 1e9:.2f}"]
-            rows.append([*cells, f"{speed['look-ups'] / 1e6:.0f}"])
+            rows.append([*cells, f"{run['peak'] / 1e9:.2f}", f"{run['estimate'] / 1e9:.2f}"])
             for stage, (seconds, passes, peak) in run["stages"].items():
-                rate = f"{4e-9 * passes * run['n_entries'] / seconds:.2f}" if passes > 0.01 and seconds > 0 else ""
-                stages.append([str(k), objective, stage, f"{seconds:.1f}", f"{passes:.2f}", rate, f"{peak / 1e9:.2f}"])
+                stages.append([str(k), objective, stage, f"{seconds:.1f}", f"{passes:.2f}", f"{peak / 1e9:.2f}"])
             shares = ", ".join(f"{share:.1%} by {name}" for name, share in run["decided"].items())
-            stages.append([str(k), objective, f"first labels: {shares}", "", "", "", ""])
+            stages.append([str(k), objective, f"first labels: {shares}", "", "", ""])
             if len(of_seeds) > 1:
                 each = ", ".join(f"{of['seconds']:.1f} s with ARI {of['ari']:.4f}" for of in of_seeds)
-                stages.append([str(k), objective, f"seeds: {each}", "", "", "", ""])
+                stages.append([str(k), objective, f"seeds: {each}", "", "", ""])
         if options.leiden:
             run = noted(f"{k} Leiden", leiden, path)
-            rows.append(["", "", str(k), "Leiden", "", f"{run['seconds']:.1f}", "", "", f"{run['ari']:.4f}", *[""] * 5])
+            rows.append(["", "", str(k), "Leiden", "", f"{run['seconds']:.1f}", "", "", f"{run['ari']:.4f}", "", ""])
         if not options.keep:
             shutil.rmtree(path, ignore_errors=True)
             pathlib.Path(path + ".labels.npy").unlink(missing_ok=True)
     header = ["nodes", "entries", "k", "objective", "s to write", "s to cluster", "of all cores", "passes", "ARI"]
-    header += ["GB resident", "GB estimated", "disk GB/s", "memory GB/s", "M look-ups/s"]
-    of_stages = aligned(["k", "objective", "stage", "seconds", "passes", "GB/s of entries", "GB resident"], stages)
+    header += ["GB resident", "GB estimated"]
+    of_stages = aligned(["k", "objective", "stage", "seconds", "passes", "GB resident"], stages)
     millions = (options.degree_corrected or options.nodes) / 1e6
     name = f"scale_{millions:g}_million" + ("_degree_corrected" if options.degree_corrected else "")
     notes_below = f"Seconds of all cores: of the processors, where others may use them as well.\n\n{of_stages}"

@@ -18,6 +18,7 @@ import itertools
 import json
 import os
 import pathlib
+import re
 import statistics
 import subprocess
 import sys
@@ -108,14 +109,9 @@ for line in sys.stdin:
     except Exception as problem:
         print(json.dumps(f"{type(problem).__name__}: {problem}"[:200]), flush=True)
 """
-GRAPHS = [
-    "blocks", "heavy blocks", "many blocks", "few blocks", "faint blocks", "sparse blocks", "dense blocks", "points",
-    "grid", "large",
-]  # fmt: skip
-ASKS = [
-    "exactly k", "normalized cut", "two steps", "communities", "bounded", "well-connected", "equal parts", "levels",
-    "every k", "update",
-]  # fmt: skip
+GRAPHS, ASKS = (
+    re.findall(r'"([\w -]+)": (?:lambda|edited)', part) for part in WORKER.split("GRAPHS = ")[1].split("ASKS = ")
+)
 
 
 def git(*words: str) -> str:

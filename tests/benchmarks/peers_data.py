@@ -4,8 +4,6 @@ import gzip
 import itertools
 import os
 import pathlib
-import subprocess
-import sys
 from collections.abc import Iterator
 
 import numpy as np
@@ -87,13 +85,23 @@ def with_random_weights(matrix: sparse.csr_matrix, kind: str, seed: int = 0) -> 
     return sparse.csr_matrix(weighted + weighted.T)
 
 
-def lfr(mixing: float, n_nodes: int = 5_000, seed: int = 1) -> tuple[sparse.csr_matrix, np.ndarray]:
-    """NetworkX's LFR benchmark graph of mean degree 20, without loops, and the planted community of each node."""
+def lfr(
+    mixing: float,
+    n_nodes: int = 5_000,
+    seed: int = 1,
+    mean: int = 20,
+    most: int = 50,
+    sizes: tuple[int, int] = (20, 100),
+) -> tuple[sparse.csr_matrix, np.ndarray]:
+    """NetworkX's LFR benchmark graph without loops, and the planted community of each node.
+
+    mean, most : of the degrees. sizes : of the communities, the least and the most.
+    """
     import networkx as nx
 
     graph = nx.LFR_benchmark_graph(
-        n_nodes, 2.5, 1.5, mixing, average_degree=20, max_degree=50, min_community=20, max_community=100,
-        max_iters=2_000, seed=seed,
+        n_nodes, 2.5, 1.5, mixing, average_degree=mean, max_degree=most, min_community=sizes[0],
+        max_community=sizes[1], max_iters=2_000, seed=seed,
     )  # fmt: skip
     graph.remove_edges_from(list(nx.selfloop_edges(graph)))
     first_member = np.array([min(members) for _, members in sorted(graph.nodes(data="community"))])
@@ -181,32 +189,3 @@ def gaussian_weights(distances: sparse.csr_matrix) -> sparse.csr_matrix:
     weights = distances.copy()
     weights.data = np.exp(-(weights.data**2) / (2 * np.median(weights.data) ** 2))
     return weights
-
-
-MEMORY = """
-import resource, sys
-sys.path.insert(0, {folder!r})
-from peers_data import largest_component, planted
-from graphclust import coreset_sc
-coreset_sc(planted("5x200:10:1")[0], 5, rng=0); coreset_sc(planted("5x200:10:1")[0], 5, method="two-step", rng=0)
-matrix, truth = largest_component(*planted({spec!r}))
-import ctypes, gc; gc.collect(); ctypes.CDLL(None).malloc_trim(0)
-resident = lambda: int(open("/proc/self/statm").read().split()[1]) * 4096
-before = resident()
-import threading, time
-most, done = [before], []
-def watch():
-    while not done:
-        most.append(max(most.pop(), resident())); time.sleep(0.002)
-watcher = threading.Thread(target=watch); watcher.start()
-coreset_sc(matrix, int(truth.max()) + 1, rng=0)
-done.append(1); watcher.join()
-print((most[0] - before) / 2**20)
-"""
-
-
-def rss_growth(spec: str) -> float:
-    """Peak growth of the resident memory in MB while coreset_sc runs, in a process of its own (Linux)."""
-    code = MEMORY.format(folder=str(pathlib.Path(__file__).parent), spec=spec)
-    command = [sys.executable, "-W", "ignore", "-c", code]
-    return float(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
