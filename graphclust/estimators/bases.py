@@ -1,13 +1,16 @@
-"""scikit-learn's base classes, with the types that they lack: without them no checker sees what an estimator takes."""
+"""scikit-learn's base classes, with the types that they lack: without them no checker sees what an estimator takes.
+
+And what all estimators of points have beside `fit`.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
+import numpy as np
 import numpy.typing as npt
 
 if TYPE_CHECKING:
-    from typing import Self
 
     class BaseEstimator:
         def get_params(self, deep: bool = True) -> dict[str, Any]: ...
@@ -17,7 +20,9 @@ if TYPE_CHECKING:
     class ClusterMixin:
         def fit_predict(self, X: Any, y: Any = None) -> npt.NDArray[Any]: ...
 
-    class TransformerMixin:
+    class TransformerMixin:  # its methods here are those of a `PointModel`
+        def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self: ...
+        def transform(self, X: Any) -> np.ndarray: ...
         def fit_transform(self, X: Any, y: Any = None) -> npt.NDArray[Any]: ...
         def set_output(self, *, transform: str | None = None) -> Self: ...
 
@@ -27,4 +32,16 @@ if TYPE_CHECKING:
 else:
     from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
 
-__all__ = ["BaseEstimator", "ClassNamePrefixFeaturesOutMixin", "ClusterMixin", "TransformerMixin"]
+
+class PointModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseEstimator):
+    """An estimator that clusters points, and turns points into their distances from its centers."""
+
+    labels_: npt.NDArray[np.int64]
+
+    def fit_predict(self, X: Any, y: Any = None, sample_weight: Any = None) -> np.ndarray:
+        """`fit`, then labels_."""
+        return self.fit(X, y, sample_weight).labels_
+
+    def fit_transform(self, X: Any, y: Any = None, sample_weight: Any = None) -> np.ndarray:
+        """`fit`, then `transform` of the same points."""
+        return self.fit(X, y, sample_weight).transform(X)

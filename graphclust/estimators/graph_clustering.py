@@ -1,22 +1,293 @@
-"""GraphClustering: clusters at a resolution, their number free, as an estimator."""
+"""SpectralClustering, of whole graphs, CoresetSpectralClustering, for large ones, and GraphClustering as estimators."""
 
 from __future__ import annotations
 
+from abc import abstractmethod
+from copy import copy
 from dataclasses import KW_ONLY, dataclass
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+from scipy.spatial.distance import cdist
+from sklearn.metrics.pairwise import PAIRWISE_KERNEL_FUNCTIONS, rbf_kernel
+from sklearn.utils.validation import check_is_fitted, check_non_negative, validate_data
 
-from graphclust.checks import as_choice
-from graphclust.estimators.spectral_clustering import NeighborGraphModel
+from graphclust.checks import as_array, as_choice, as_whole_number
+from graphclust.coreset.options import Coreset
+from graphclust.estimators.affinities import graph_by_distance, graph_by_kernel, graph_of_affinities
+from graphclust.estimators.arguments import as_n_clusters, as_rng, check_sparse
+from graphclust.estimators.bases import BaseEstimator, ClusterMixin
 from graphclust.graph.container import Graph
 from graphclust.io.kinds import as_layered
+from graphclust.objective.cuts import modularity
 from graphclust.partition.communities import communities
+from graphclust.partition.coreset_sc import coreset_sc
+from graphclust.points.neighbors.graphs import knn_graph
+from graphclust.points.neighbors.metrics import SYNONYMS
+from graphclust.points.neighbors.search import METHODS, nearest_neighbors
 from graphclust.results.clustering import Clustering
+from graphclust.spectral.whole_graph import spectral_clustering
 
-__all__ = ["GraphClustering"]
+__all__ = ["CoresetSpectralClustering", "GraphClustering", "SpectralClustering"]
 
+SPARSE_FORMATS = ("csr", "csc", "coo")
+GIVEN = {"precomputed": "affinity", "precomputed_nearest_neighbors": "distance"}
+OF_NEIGHBORS = ("nearest_neighbors", "precomputed_nearest_neighbors")
+EIGEN_SOLVERS = ("arpack", "lobpcg", "amg")
+METRICS = ("euclidean", "cosine", "manhattan")
 KINDS = ("undirected", "directed", "signed")  # of square matrices
+PREDICTIONS = 0  # seed of the approximate search for neighbors of new points: the same points get the same labels
+
+
+class _GraphModel(ClusterMixin, BaseEstimator):
+    """An estimator that makes a graph of its data and clusters that."""
+
+    affinity: Any
+    random_state: Any
+    clustering_: Clustering
+
+    @property
+    def _takes_signs(self) -> bool:
+        """Whether affinities may be below zero."""
+        return getattr(self, "kind", None) == "signed"
+
+    @abstractmethod
+    def _graph(self, X: Any, rng: np.random.Generator) -> Graph:
+        """The graph of the checked data by the affinity."""
+
+    @abstractmethod
+    def _cluster(self, graph: Graph, rng: np.random.Generator) -> Clustering:
+        """Call the function."""
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Cluster points, (n_samples, n_features), or with affinity="precomputed" a graph, (n_samples, n_samples)."""
+        check_sparse(X)
+        X = self._check(X, ensure_min_samples=2)
+        if self.affinity in GIVEN:
+            if X.shape[0] != X.shape[1]:
+                raise ValueError(f"X should be a square {GIVEN[self.affinity]} matrix, got shape {X.shape}")
+            if not self._takes_signs:
+                check_non_negative(X, f"{type(self).__name__}, expected none with affinity={self.affinity!r}")
+        rng = as_rng(self.random_state)
+        graph = self._graph(X, rng)
+        self.clustering_ = self._cluster(graph, rng)
+        self.labels_ = self.clustering_.labels
+        return self
+
+    def _check(self, X: Any, **options: Any) -> Any:
+        if isinstance(X, Graph) or hasattr(X, "adjacency"):
+            matrix = "X.to_scipy()" if isinstance(X, Graph) else "networkx.to_scipy_sparse_array(X)"
+            raise TypeError(f"X is a {type(X).__name__}, expected points, or {matrix} with affinity='precomputed'")
+        if isinstance(X, np.ndarray):
+            X = as_array(X, "X")
+        return validate_data(self, X, accept_sparse=SPARSE_FORMATS, dtype=np.float64, **options)
+
+    @property
+    def affinity_matrix_(self) -> sparse.csr_array:
+        """The graph that was clustered as CSR, (n_samples, n_samples); made of it when it is asked for."""
+        if not hasattr(self, "clustering_"):
+            raise AttributeError(f"this {type(self).__name__} has no affinity_matrix_ before it is fitted")
+        return self.clustering_.graph.to_scipy()
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.input_tags.pairwise = self.affinity in GIVEN
+        tags.input_tags.positive_only = self.affinity in GIVEN and not self._takes_signs
+        return tags
+
+
+@dataclass(eq=False, repr=False)
+class SpectralClustering(_GraphModel):
+    """k-means on the top eigenvectors of a whole graph, in the place of `sklearn.cluster.SpectralClustering`.
+
+    n_clusters : number of clusters; None takes the number that the graph shows, which clustering_ has remarks on.
+    affinity : "rbf" for exp(-gamma |x - y|^2) between all points; "nearest_neighbors" for the graph in which each point
+        is joined with its nearest ones, by 1 if both are so near to each other and by 1/2 if one is; "precomputed" for
+        X as the matrix of a graph, symmetric, dense or sparse; "precomputed_nearest_neighbors" for X as distances,
+        dense, or sparse with those that are known; another kernel that `sklearn.metrics.pairwise.pairwise_kernels`
+        knows by name; or a function of two points. No entry may be negative; one of a point with itself does not count.
+    n_neighbors : of a point and itself among them, as scikit-learn counts; of fewer points, all.
+    gamma, degree, coef0, kernel_params : of the kernels.
+    n_components, n_init, assign_labels : see `graphclust.spectral_clustering`.
+    random_state : None, a whole number, a RandomState or a Generator; the same number gives the same labels.
+    eigen_solver, eigen_tol, n_jobs, verbose : for code that was written for scikit-learn. The solver is chosen here,
+        and its result checked, whatever the first two say; all threads work; nothing is printed.
+
+    Fitted: labels_ (n_samples,), -1 for points without neighbors; affinity_matrix_, the graph as CSR; clustering_, a
+    `graphclust.Clustering`; n_features_in_.
+
+    Raises ValueError and TypeError for data and parameters that cannot be used, by `fit`.
+
+    Source: Ng, Jordan & Weiss 2001, see `graphclust.spectral_clustering`.
+
+    >>> model = SpectralClustering(2, random_state=1).fit([[0.0], [0.5], [1.0], [5.0], [5.5]])
+    >>> model.labels_
+    array([0, 0, 0, 1, 1])
+    """
+
+    n_clusters: int | None = 8
+    _: KW_ONLY
+    eigen_solver: str | None = None
+    n_components: int | None = None
+    random_state: Any = None
+    n_init: int = 10
+    gamma: float = 1.0
+    affinity: Any = "rbf"
+    n_neighbors: int = 10
+    eigen_tol: float | str = "auto"
+    assign_labels: str = "kmeans"
+    degree: float = 3
+    coef0: float = 1
+    kernel_params: dict[str, Any] | None = None
+    n_jobs: int | None = None
+    verbose: bool = False
+
+    def _graph(self, X: Any, rng: np.random.Generator) -> Graph:
+        """The graph of affinities that the parameters describe."""
+        if self.affinity in OF_NEIGHBORS:
+            metric = "euclidean" if self.affinity == "nearest_neighbors" else "precomputed"
+            n_neighbors = as_whole_number(self.n_neighbors, "n_neighbors", at_least=2)
+            return knn_graph(X, min(n_neighbors, X.shape[0]) - 1, metric=metric, symmetrize="mean")
+        if self.affinity == "rbf":
+            return graph_by_distance(X, self.gamma)
+        if self.affinity == "precomputed":
+            return graph_of_affinities(X)
+        options = dict(self.kernel_params or {})
+        if not callable(self.affinity):
+            as_choice(self.affinity, "affinity", (*OF_NEIGHBORS, "precomputed", *PAIRWISE_KERNEL_FUNCTIONS))
+            options |= {name: getattr(self, name) for name in ("gamma", "degree", "coef0")}
+        return graph_by_kernel(X, self.affinity, options)
+
+    def _cluster(self, graph: Graph, rng: np.random.Generator) -> Clustering:
+        k = None if self.n_clusters is None else as_n_clusters(self.n_clusters, graph.n_nodes)
+        if self.eigen_solver is not None:
+            as_choice(self.eigen_solver, "eigen_solver", EIGEN_SOLVERS)
+        options = {name: getattr(self, name) for name in ("n_components", "assign_labels", "n_init")}
+        return spectral_clustering(graph, k, rng=rng, **options)
+
+
+class NeighborGraphModel(_GraphModel):
+    """An estimator that clusters a graph of nearest neighbors, of a kernel or as given, and places new points in it."""
+
+    n_neighbors: Any
+    metric: Any
+    neighbors_method: Any
+    gamma: Any
+
+    def predict(self, X: Any) -> npt.NDArray[np.int64]:
+        """The cluster of new points by their affinities to those that were fitted; shape (m,), -1 for those without.
+
+        X : points, shape (m, n_features); with affinity="precomputed" their affinities >= 0 to the fitted points, shape
+            (m, n_samples).
+
+        A new point joins the cluster by which the objective gains most, see `graphclust.ClusterModel.predict`: each by
+        itself, linked with its n_neighbors nearest among the fitted points, or by the kernel with all. Fitted points
+        mostly get their labels_; a label that other links have moved can differ.
+
+        Raises NotFittedError before `fit`, ValueError and TypeError for points that cannot be used.
+        """
+        check_is_fitted(self)
+        X = self._check(X, reset=False)
+        match self.affinity:
+            case "nearest_neighbors":
+                rows = self._links_to_neighbors(X)
+            case "rbf":
+                rows = self._links_by_distance(X)
+            case _:
+                rows = X
+        return self.clustering_.model().predict(rows)
+
+    def _graph(self, X: Any, rng: np.random.Generator) -> Graph:
+        """The graph of affinities that the parameters describe."""
+        kind = as_choice(self.affinity, "affinity", ("nearest_neighbors", "rbf", "precomputed"))
+        as_choice(self.neighbors_method, "neighbors_method", METHODS)
+        metric = as_choice(self.metric, "metric", (*METRICS, *SYNONYMS))
+        if kind == "precomputed":
+            return graph_of_affinities(X)
+        self._fitted_points = X
+        if kind == "rbf":
+            return graph_by_distance(X, self.gamma)
+        n_neighbors = as_whole_number(self.n_neighbors, "n_neighbors", at_least=1)
+        return knn_graph(X, min(n_neighbors, X.shape[0] - 1), metric=metric, method=self.neighbors_method, rng=rng)
+
+    def _links_by_distance(self, X: Any) -> np.ndarray:
+        """exp(-gamma |x - y|^2) of new points x and the fitted ones y, (m, n_samples), as they were fitted."""
+        if sparse.issparse(X) or sparse.issparse(self._fitted_points):
+            return rbf_kernel(X, self._fitted_points, self.gamma)
+        return np.exp(-self.gamma * cdist(X, self._fitted_points, "sqeuclidean"))
+
+    def score(self, X: Any, y: Any = None) -> float:
+        """Modularity of the graph of these points, each where `predict` puts it: the larger the better."""
+        labels, other = self.predict(X), copy(self)
+        return modularity(other._graph(self._check(X, reset=False), np.random.default_rng(PREDICTIONS)), labels)
+
+    def _links_to_neighbors(self, X: Any) -> sparse.csr_array:
+        """A link of weight 1 from each new point to each of its nearest fitted ones, (m, n_samples)."""
+        points = self._fitted_points
+        if sparse.issparse(points) != sparse.issparse(X):
+            X = X.toarray() if sparse.issparse(X) else sparse.csr_array(X)
+        k = min(self.n_neighbors, points.shape[0])
+        found, _ = nearest_neighbors(
+            points, k, queries=X, metric=self.metric, method=self.neighbors_method, rng=PREDICTIONS
+        )
+        starts = np.arange(0, found.size + 1, k)
+        return sparse.csr_array((np.ones(found.size), found.ravel(), starts), shape=(len(found), points.shape[0]))
+
+
+@dataclass(eq=False, repr=False)
+class CoresetSpectralClustering(NeighborGraphModel):
+    """A graph, or the graph of the nearest neighbors of points, in exactly n_clusters parts: `graphclust.coreset_sc`.
+
+    n_clusters, gamma, random_state : as for `SpectralClustering`; n_clusters=None takes the number that the graph
+        shows, see `graphclust.cluster_path`.
+    affinity : "nearest_neighbors" for the graph in which each point is joined with n_neighbors others, if there are so
+        many, see `graphclust.knn_graph`; "rbf" or "precomputed" as for `SpectralClustering`.
+    metric, neighbors_method : of the nearest neighbors, the `metric` and `method` of `graphclust.knn_graph`. "auto" is
+        exact up to 2^36 multiplications, such as 33,000 points of 64 features, and approximate beyond where Faiss is
+        there, the points are dense and the metric is "euclidean" or "cosine".
+    method, objective, resolution, effort, components, coreset : see `graphclust.coreset_sc`. By default the
+        clusters are those that people recognize; objective="normalized_cut" is what spectral clustering is for.
+    min_size, max_size : bounds on the points of a cluster, see there.
+
+    Fitted: labels_ (n_samples,), -1 for points without neighbors and those put aside, see `components` there;
+    affinity_matrix_, the graph as CSR; clustering_, a `graphclust.Clustering`; n_features_in_. The points that were
+    fitted are kept for `predict`, not copied.
+
+    Raises ValueError and TypeError for data and parameters that cannot be used, by `fit`.
+
+    Source: see `graphclust.coreset_sc`.
+
+    >>> model = CoresetSpectralClustering(2, n_neighbors=2, random_state=1)
+    >>> model.fit_predict([[0.0], [0.5], [1.0], [1.5], [5.0], [5.5], [6.0]])
+    array([0, 0, 0, 0, 1, 1, 1])
+    >>> model.predict([[0.7], [9.0]])
+    array([0, 1])
+    """
+
+    n_clusters: int | None = 8
+    _: KW_ONLY
+    affinity: str = "nearest_neighbors"
+    n_neighbors: int = 10
+    metric: str = "euclidean"
+    neighbors_method: str = "auto"
+    gamma: float = 1.0
+    method: str = "auto"
+    objective: str | None = None
+    resolution: float | str | None = None
+    effort: str | None = None
+    components: str | None = None
+    coreset: Coreset | None = None
+    min_size: float | None = None
+    max_size: float | None = None
+    random_state: Any = None
+
+    def _cluster(self, graph: Graph, rng: np.random.Generator) -> Clustering:
+        k = None if self.n_clusters is None else as_n_clusters(self.n_clusters, graph.n_nodes)
+        names = ["method", "objective", "resolution", "effort", "components", "coreset", "min_size", "max_size"]
+        return coreset_sc(graph, k, rng=rng, **{name: getattr(self, name) for name in names})
 
 
 @dataclass(eq=False, repr=False)

@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from graphclust.checks import as_choice, as_number, as_weights, as_whole_number
 from graphclust.estimators.arguments import as_n_clusters, as_points, as_rng, check_sparse
-from graphclust.estimators.bases import BaseEstimator, ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
+from graphclust.estimators.bases import PointModel
 from graphclust.points.kernel_k_means.centers import KernelKMeansResult
 from graphclust.points.kernel_k_means.coreset import coreset_kernel_kmeans
 from graphclust.points.kernel_k_means.full_batch import kernel_kmeans
@@ -54,7 +54,7 @@ def _of_points(estimator: Any) -> bool:
 
 
 @dataclass(eq=False, repr=False)
-class KernelKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseEstimator):
+class KernelKMeans(PointModel):
     """Kernel k-means by `graphclust.kernel_kmeans` and its relatives.
 
     n_clusters : number of clusters.
@@ -129,14 +129,6 @@ class KernelKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMix
         self.inertia_ = result.cost
         self.n_iter_ = max(1, result.n_iter)  # the round that found nothing to change, where it is the first
         return self
-
-    def fit_predict(self, X: Any, y: Any = None, sample_weight: Any = None) -> np.ndarray:
-        """`fit`, then labels_."""
-        return self.fit(X, y, sample_weight).labels_
-
-    def fit_transform(self, X: Any, y: Any = None, sample_weight: Any = None) -> np.ndarray:
-        """`fit`, then `transform` of the same points."""
-        return self.fit(X, y, sample_weight).transform(X)
 
     def predict(self, X: Any) -> np.ndarray:
         """The nearest center of each point, ties to the lowest; int64, shape (n_samples,)."""
