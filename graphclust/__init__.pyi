@@ -115,7 +115,6 @@ from graphclust.profile.path_builder import cluster_path as cluster_path
 from graphclust.profile.select_k import SuggestedK as SuggestedK
 from graphclust.profile.select_k import Suggestion as Suggestion
 from graphclust.progress import Progress as Progress
-from graphclust.results.cluster_table import ClusterRow as ClusterRow
 from graphclust.results.clustering import Clustering as Clustering
 from graphclust.results.confidence import Certainty as Certainty
 from graphclust.results.confidence import certainty as certainty
@@ -131,6 +130,7 @@ from graphclust.results.label_matching import remap_labels as remap_labels
 from graphclust.results.model_io import load_model as load_model
 from graphclust.results.prediction import ClusterModel as ClusterModel
 from graphclust.results.quotient import quotient_graph as quotient_graph
+from graphclust.results.report import ClusterRow as ClusterRow
 from graphclust.spectral.embedding import block_power_embedding as block_power_embedding
 from graphclust.spectral.embedding import fast_spectral_embedding as fast_spectral_embedding
 from graphclust.spectral.embedding import spectral_embedding as spectral_embedding

@@ -5,10 +5,17 @@ And what all estimators of points have beside `fit`.
 
 from __future__ import annotations
 
+import numbers
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 import numpy.typing as npt
+from scipy.sparse import issparse
+from sklearn.utils.validation import validate_data
+
+from graphclust.checks import as_array, as_whole_number
+from graphclust.graph.matrices import with_checked_arrays
+from graphclust.progress import Listener
 
 if TYPE_CHECKING:
 
@@ -31,6 +38,51 @@ if TYPE_CHECKING:
 
 else:
     from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
+
+
+def as_rng(random_state: Any) -> np.random.Generator:
+    """A generator from None, a whole number >= 0, a Generator, or a RandomState or numpy.random that draws a number."""
+    if random_state is np.random:  # as scikit-learn takes it
+        random_state = np.random.mtrand._rand
+    if isinstance(random_state, np.random.RandomState):
+        return np.random.default_rng(random_state.randint(np.iinfo(np.int32).max))
+    if random_state is None or isinstance(random_state, np.random.Generator):
+        return np.random.default_rng(random_state)
+    if isinstance(random_state, numbers.Integral) and not isinstance(random_state, bool) and int(random_state) >= 0:
+        return np.random.default_rng(int(random_state))
+    raise ValueError(
+        f"random_state={random_state!r} cannot be used, expected None, a whole number >= 0, a RandomState or a "
+        "Generator"
+    )
+
+
+def as_listener(verbose: Any) -> Listener | None:
+    """What prints each step of the work, where `verbose` asks for it."""
+    return (lambda stage, done, total: print(f"{stage or 'batches'}: {done} of {total}")) if verbose else None
+
+
+def as_n_clusters(n_clusters: Any, n_samples: int) -> int:
+    """The number of clusters, in [1, n_samples]."""
+    return as_whole_number(
+        n_clusters, "n_clusters", at_least=1, at_most=n_samples, why=f": n_samples={n_samples}",
+        if_none="CoresetSpectralClustering(None) takes the number that the graph of nearest neighbors shows",
+    )  # fmt: skip
+
+
+def check_sparse(X: Any) -> None:
+    """Refuse a sparse matrix with damaged arrays, which scikit-learn converts before it looks at them."""
+    if issparse(X) and X.ndim == 2:
+        with_checked_arrays(X, "X")
+
+
+def as_points(estimator: Any, X: Any, *, reset: bool, sparse: bool = True) -> Any:
+    """Points as float64 or float32, C-ordered or CSR, and the number and names of their features kept or compared."""
+    check_sparse(X)
+    if isinstance(X, np.ndarray):
+        X = as_array(X, "X")
+    return validate_data(
+        estimator, X, reset=reset, accept_sparse="csr" if sparse else False, dtype=[np.float64, np.float32], order="C"
+    )
 
 
 class PointModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseEstimator):

@@ -17,8 +17,7 @@ from sklearn.utils.validation import check_is_fitted, check_non_negative, valida
 from graphclust.checks import as_array, as_choice, as_whole_number
 from graphclust.coreset.options import Coreset
 from graphclust.estimators.affinities import graph_by_distance, graph_by_kernel, graph_of_affinities
-from graphclust.estimators.arguments import as_n_clusters, as_rng, check_sparse
-from graphclust.estimators.bases import BaseEstimator, ClusterMixin
+from graphclust.estimators.bases import BaseEstimator, ClusterMixin, as_n_clusters, as_rng, check_sparse
 from graphclust.graph.container import Graph
 from graphclust.io.kinds import as_layered
 from graphclust.objective.cuts import modularity

@@ -13,8 +13,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from graphclust.checks import as_choice, as_number, as_weights, as_whole_number
-from graphclust.estimators.arguments import as_n_clusters, as_points, as_rng, check_sparse
-from graphclust.estimators.bases import PointModel
+from graphclust.estimators.bases import PointModel, as_n_clusters, as_points, as_rng, check_sparse
 from graphclust.points.kernel_k_means.centers import KernelKMeansResult
 from graphclust.points.kernel_k_means.coreset import coreset_kernel_kmeans
 from graphclust.points.kernel_k_means.full_batch import kernel_kmeans

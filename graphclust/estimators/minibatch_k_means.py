@@ -11,7 +11,7 @@ import numpy as np
 
 from graphclust.checks import as_weights, as_whole_number
 from graphclust.errors import ConvergenceWarning, warn_caller
-from graphclust.estimators.arguments import as_listener, as_n_clusters, as_points, as_rng
+from graphclust.estimators.bases import as_listener, as_n_clusters, as_points, as_rng
 from graphclust.estimators.k_means import CentroidModel, n_runs, starts
 from graphclust.points.k_means.blocks import block_sums, nearest_centroids
 from graphclust.points.k_means.initialization import initial_centroids, start_from_some

@@ -23,12 +23,12 @@ from graphclust.objective.cuts import cut_and_volume, links_to_others, sum_by_la
 from graphclust.objective.objective import OBJECTIVE_SPECS
 from graphclust.progress import ProgressLike
 from graphclust.results import report
-from graphclust.results.cluster_table import ClusterRow, table_of
 from graphclust.results.confidence import Certainty, certainty
 from graphclust.results.kinds import AGAIN, OfKind
 from graphclust.results.label_matching import ChangeLog
 from graphclust.results.prediction import ClusterModel, model_of
 from graphclust.results.quotient import highest_excess
+from graphclust.results.report import ClusterRow, table_of
 from graphclust.updates.clustering_update import remake_clustering
 from graphclust.updates.drift import Drift, drift_of
 

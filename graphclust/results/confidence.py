@@ -17,7 +17,7 @@ from graphclust.engine.levels import run_on
 from graphclust.engine.likelihood import edges_worth, nats_of, nats_saved
 from graphclust.engine.resolution import task_at
 from graphclust.graph.container import Graph
-from graphclust.objective.gains import gain_of_joining, gain_of_union, loss_of_leaving
+from graphclust.objective.gains import best_unlinked, gain_of_joining, gain_of_union, loss_of_leaving
 from graphclust.objective.objective import (
     OBJECTIVE_SPECS,
     ObjectiveChoice,
@@ -26,7 +26,6 @@ from graphclust.objective.objective import (
     ratio_objective,
     weigh,
 )
-from graphclust.objective.unlinked import best_unlinked
 from graphclust.partition.components import nodes_to_partition
 from graphclust.profile.edge_subsampling import leave_out_edges
 from graphclust.progress import Progress, ProgressLike, as_progress

@@ -14,10 +14,8 @@ from graphclust.errors import ConvergenceWarning, ParameterError, amount, warn_c
 from graphclust.graph.container import Graph, GraphLike
 from graphclust.io.graph_input import as_graph, refuse_without_edges
 from graphclust.objective.cuts import sum_by_label
-from graphclust.objective.objective import OBJECTIVE_SPECS
 from graphclust.progress import Progress
 from graphclust.results.clustering import Clustering
-from graphclust.results.summed_cuts import keep_sums
 
 DOMINANT = 0.9  # of the volume: such a cluster is worth a remark
 
@@ -83,8 +81,7 @@ def clustering_of(
     found = Clustering(labels, k, graph, coreset=coreset, remarks=tuple(remarks), seconds=progress.seconds, **account)
     if sums is not None:
         inside = sums.inside[np.argsort(number[: len(sums.inside)])][:n_found]
-        cut = OBJECTIVE_SPECS[found.objective].inside(inside, volume)
-        keep_sums(found, cut, volume)
+        found.keep_sums(inside, volume)
     return found
 
 

@@ -116,7 +116,7 @@ class ClusterModel(SavedModel["Clustering"]):
         )  # fmt: skip
         if rows is not None:
             volume = found.volume
-            cut = -self.inside if OBJECTIVE_SPECS[self.objective].less_degree else volume - self.inside
+            cut = OBJECTIVE_SPECS[self.objective].inside(self.inside, volume)
             vars(found)["_cut_and_volume"] = cut, volume  # as they were: other rounding would settle ties otherwise
         return found
 

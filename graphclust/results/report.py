@@ -1,17 +1,22 @@
-"""A clustering as text for a terminal, and as plain data for JSON."""
+"""A clustering as text for a terminal, as plain data for JSON, and as a table with a row for each cluster."""
+
+from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from collections.abc import Hashable
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from graphclust.errors import amount, escape_controls
+from graphclust.objective.cuts import cut_and_volume, sum_by_label
 from graphclust.objective.objective import OBJECTIVE_SPECS
 
 if TYPE_CHECKING:
     from graphclust.results.clustering import Clustering
 
 CLUSTERS_SHOWN = 10
+MEMBERS = 4  # nodes of highest degree that are named
 # What is of undirected graphs alone.
 CUTS = (
     "normalized_cut", "mean_normalized_cut", "edge_cut", "volume", "conductance", "min_cuts", "n_well_connected",
@@ -33,7 +38,7 @@ def origin_in_lines(origin: dict[str, Any]) -> list[str]:
     return [f"made by graphclust {origin['version']}", *written]
 
 
-def as_data(clustering: "Clustering") -> dict[str, Any]:
+def as_data(clustering: Clustering) -> dict[str, Any]:
     """Everything but the labels, as plain Python values."""
     graph, coreset = clustering.graph, clustering.coreset
     cuts: dict[str, Any] = dict.fromkeys(CUTS)
@@ -77,7 +82,7 @@ def as_data(clustering: "Clustering") -> dict[str, Any]:
     return data | cuts
 
 
-def as_text(clustering: "Clustering") -> str:
+def as_text(clustering: Clustering) -> str:
     """A page for the terminal: the graph, the partition and its quality, the largest clusters, the stages."""
     graph, coreset = clustering.graph, clustering.coreset
     kind = "unweighted" if graph.weights is None else "weighted"
@@ -120,7 +125,7 @@ def as_text(clustering: "Clustering") -> str:
     return "\n".join(lines)
 
 
-def _quality(clustering: "Clustering") -> list[str]:
+def _quality(clustering: Clustering) -> list[str]:
     """Modularity, by its name, and of an undirected graph the cuts."""
     if clustering.layered is not None:
         of_layers = [f"  of {name!s:13.13} {value:.4f}" for name, value in clustering.layer_modularity.items()]
@@ -133,14 +138,14 @@ def _quality(clustering: "Clustering") -> list[str]:
     ]
 
 
-def _aside(clustering: "Clustering") -> str:
+def _aside(clustering: Clustering) -> str:
     """The nodes that were put aside, as a share of all nodes, and in how many components."""
     graph, n_aside = clustering.graph, clustering.n_aside
     components = amount(len(np.unique(graph.components[clustering.aside])), "component")
     return f"{amount(n_aside, 'node')} ({n_aside / graph.n_nodes:.1%}) of {components}, in no cluster"
 
 
-def _shares(clustering: "Clustering") -> str:
+def _shares(clustering: Clustering) -> str:
     """The largest and the smallest cluster as shares of what bounds count, and as multiples of the mean."""
     of = "nodes" if clustering.node_sizes is None else "weight of the nodes"
     shares = clustering.loads / clustering.loads.sum()
@@ -150,7 +155,7 @@ def _shares(clustering: "Clustering") -> str:
     )
 
 
-def _well_connected(clustering: "Clustering") -> list[str]:
+def _well_connected(clustering: Clustering) -> list[str]:
     """How many clusters are well-connected, if that was asked for: it may take a tenth of the time of clustering."""
     if "min_cuts" not in vars(clustering) and "connectivity" not in clustering.parameters:
         return []
@@ -158,7 +163,7 @@ def _well_connected(clustering: "Clustering") -> list[str]:
             "minimum cut is above log10 of their nodes"]  # fmt: skip
 
 
-def _provenance(clustering: "Clustering") -> str:
+def _provenance(clustering: Clustering) -> str:
     """Version, method, seed and file in a line."""
     method, file = clustering.parameters.get("method"), clustering.graph.file
     parts = [f"graphclust {clustering.version}", "" if method is None else f"method {method}"]
@@ -166,7 +171,7 @@ def _provenance(clustering: "Clustering") -> str:
     return ", ".join(filter(None, parts))
 
 
-def objective_in_words(clustering: "Clustering", *, with_range: bool = True) -> str:
+def objective_in_words(clustering: Clustering, *, with_range: bool = True) -> str:
     """The objective in words, with its resolution and, if wanted, the range in which its clusters are natural."""
     text = OBJECTIVE_SPECS[clustering.objective].words
     if clustering.resolution is not None:
@@ -178,7 +183,7 @@ def objective_in_words(clustering: "Clustering", *, with_range: bool = True) -> 
     return text
 
 
-def _cluster_table(clustering: "Clustering") -> list[str]:
+def _cluster_table(clustering: Clustering) -> list[str]:
     """Lines for the largest clusters, and one for all others."""
     if clustering.layered is not None:
         shown = clustering.sizes[:CLUSTERS_SHOWN].tolist()
@@ -200,3 +205,41 @@ def _stage_table(seconds: dict[str, float]) -> list[str]:
     width = max([len(stage) for stage in seconds], default=5)
     rows = [f"  {stage:{width}s} {value:9.3f} s" for stage, value in seconds.items()]
     return [*rows, f"  {'total':{width}s} {sum(seconds.values()):9.3f} s"]
+
+
+class ClusterRow(NamedTuple):
+    """A cluster: its label, nodes and volume, and how well it holds together.
+
+    density : mean weight between two of its nodes; without weights the share of pairs that are linked; 0 for one node.
+    conductance, minimum_cut : as `Clustering.conductance` and `Clustering.min_cuts`. members : of highest degree, four.
+    """
+
+    cluster: int
+    nodes: int
+    volume: float
+    density: float
+    conductance: float
+    minimum_cut: float
+    members: tuple[Hashable, ...]
+
+
+def table_of(clustering: Clustering) -> list[ClusterRow]:
+    """A row for each cluster, in the order of the labels."""
+    sizes, volume, k = clustering.sizes, clustering.volume, clustering.n_clusters
+    cut = cut_and_volume(clustering.graph, clustering.labels, k)[0]
+    inside = volume - cut - sum_by_label(clustering.graph.loops, clustering.labels, k)
+    density = inside / np.maximum(sizes * (sizes - 1), 1)
+    columns = (sizes, volume, density, clustering.conductance, clustering.min_cuts)
+    rows = zip(*(values.tolist() for values in columns), leading_nodes(clustering, k), strict=True)
+    return [ClusterRow(c, *row) for c, row in enumerate(rows)]
+
+
+def leading_nodes(clustering: Clustering, n_clusters: int) -> list[tuple[Hashable, ...]]:
+    """The nodes of highest degree of the first clusters."""
+    order = np.lexsort((-clustering.graph.degrees, clustering.labels))
+    ends = np.count_nonzero(clustering.labels < 0) + np.cumsum(clustering.sizes)
+    starts, nodes = ends - clustering.sizes, clustering.nodes
+    return [
+        tuple(nodes[row] for row in order[starts[c] : min(ends[c], starts[c] + MEMBERS)].tolist())
+        for c in range(n_clusters)
+    ]

@@ -20,7 +20,6 @@ from graphclust.graph.container import Graph
 from graphclust.objective.objective import OBJECTIVE_SPECS, WeighedGraph, additive_objective, ratio_objective, weigh
 from graphclust.progress import Progress
 from graphclust.results.label_matching import list_changes, match_ids, overlap_of
-from graphclust.results.summed_cuts import keep_sums
 from graphclust.updates.drift import remarks_on_drift, value_of_clustering
 from graphclust.updates.edits import EditedGraph, without_rows
 from graphclust.updates.update_start import Start, start_from, start_labels
@@ -292,5 +291,4 @@ def keep_sums_of(found: Clustering, labels: npt.NDArray[np.integer], sums: Clust
     inside = np.empty(k)
     inside[number[:k]] = sums.inside
     volume = np.bincount(found.labels + 1, found.graph.degrees, k + 1)[1:]
-    cut = -inside if OBJECTIVE_SPECS[found.objective].less_degree else volume - inside
-    keep_sums(found, cut, volume)
+    found.keep_sums(inside, volume)

@@ -26,7 +26,7 @@ from graphclust.progress import Progress
 from graphclust.results.hierarchy import hierarchy_of
 from graphclust.updates.clustering_update import keep_sums_of, partition_again, remarks_on_new_nodes
 from graphclust.updates.edits import EditedGraph
-from graphclust.updates.level_names import name_levels
+from graphclust.updates.start import name_levels
 from graphclust.updates.warm_start import EarlierLevels, has_changed
 
 if TYPE_CHECKING:

@@ -101,7 +101,7 @@ def start_from(
     alone = np.flatnonzero(size[own] == 1)
     cut[own[alone]] = graph.degrees[alone] - graph.loops[alone]
     made_of = OBJECTIVE_SPECS[clustering.objective]
-    inside = -cut if made_of.less_degree else volume - cut
+    inside = made_of.inside(cut, volume)
     mass = volume.copy() if made_of.by_degree else np.bincount(own, run.finest.terms.mass, k)
     is_new = edit.before[nodes] < 0
     return Start(Partition(own, ClusterSums(inside, mass, size)), waits | is_new, may_part | is_new)

@@ -37,7 +37,7 @@ from graphclust import (
     knn_graph,
     spectral_clustering,
 )
-from graphclust.estimators.arguments import as_rng
+from graphclust.estimators.bases import as_rng
 
 X, CLASSES = make_blobs(300, centers=4, cluster_std=0.7, random_state=3)
 CENTROID_MODELS = (KMeans, MiniBatchKMeans, NestedMiniBatchKMeans, SphericalKMeans)

@@ -11,7 +11,7 @@ import numpy as np
 from graphclust.checks import refuse_swapped
 from graphclust.errors import GraphValidationError, amount
 from graphclust.faces.html import figures, tables
-from graphclust.faces.html.levels_section import levels_of
+from graphclust.faces.html.figures import levels_of
 from graphclust.faces.html.members import SEARCH_HASH, members
 from graphclust.faces.html.style import STYLE
 from graphclust.faces.plots.canvas import as_clustering

@@ -12,8 +12,8 @@ import numpy.typing as npt
 from graphclust.errors import amount
 from graphclust.faces.describe import facts_in_words, graph_facts
 from graphclust.faces.plots.links import nearest_clusters
-from graphclust.results.cluster_table import leading_nodes
 from graphclust.results.clustering import Clustering
+from graphclust.results.report import leading_nodes
 
 if TYPE_CHECKING:
     from graphclust.results.confidence import Certainty

@@ -5,11 +5,11 @@ Okabe and Ito's for what has no order, cividis for what has one.
 """
 
 from graphclust.faces.plots.bars import calibration, margins, stage_times
-from graphclust.faces.plots.block_matrix import adjacency
-from graphclust.faces.plots.cluster_map import quotient
 from graphclust.faces.plots.contingency_table import contingency
 from graphclust.faces.plots.every_k import path_values, tree_of_splits
 from graphclust.faces.plots.levels import icicle
+from graphclust.faces.plots.links import quotient
+from graphclust.faces.plots.raster import adjacency
 from graphclust.faces.plots.spectral_map import embedding
 
 __all__ = [

@@ -14,10 +14,10 @@ import numpy.typing as npt
 from scipy import sparse
 
 from graphclust.checks import Seed, as_choice, as_generator, as_number, as_whole_number
-from graphclust.points.kernel_k_means.batches import RATES, draw_batches, initial_rows, shares
 from graphclust.points.kernel_k_means.centers import KernelCenters, KernelKMeansResult, label_points
 from graphclust.points.kernel_k_means.choice import as_weighted_kernel
 from graphclust.points.kernel_k_means.kernel import Kernel
+from graphclust.points.kernel_k_means.minibatch import RATES, draw_batches, initial_rows, shares
 from graphclust.progress import Progress, ProgressLike, as_progress
 
 

@@ -20,9 +20,8 @@ import numpy as np
 import pytest
 
 import graphclust
-from graphclust.faces.html.figures import FAINTEST, strengths
+from graphclust.faces.html.figures import FAINTEST, as_data_uri, strengths
 from graphclust.faces.html.path_section import clusters_of_leaves
-from graphclust.faces.html.png import as_data_uri
 from graphclust.faces.html.style import STYLE
 from graphclust.faces.plots.links import nearest_clusters
 from graphclust.faces.plots.raster import block_raster
