@@ -5,6 +5,8 @@ import inspect
 from collections.abc import Callable, Iterable
 from typing import Any
 
+import pytest
+
 
 def for_each(
     names: str | tuple[str, ...], values: Iterable[Any]
@@ -33,3 +35,9 @@ def for_each(
         return run
 
     return decorate
+
+
+def refuses(error: Any, words: str | None, call: Callable[..., Any], /, *given: Any, **by_name: Any) -> None:
+    """The call with what it is given raises the error, with these words, a pattern, in its message."""
+    with pytest.raises(error, match=words):
+        call(*given, **by_name)

@@ -5,7 +5,7 @@ import warnings
 import networkx as nx
 import numpy as np
 import pytest
-from cases import for_each
+from cases import for_each, refuses
 from coresets import some_coreset
 from graphs import all_graphs, make, make_graph
 from reference import algorithms as reference
@@ -165,12 +165,9 @@ def test_rounds_shrink_step_by_step_to_the_size_asked_for():
 
 def test_impossible_coreset_arguments_are_named():
     kernel = NormalizedCutKernel.of(nx.path_graph(9))
-    with pytest.raises(ParameterError, match="size=2 is less than k=3"):
-        construct_coreset(kernel, 3, 2)
-    with pytest.raises(ParameterError, match="oversampling"):
-        construct_coreset(kernel, 3, 5, oversampling=0)
-    with pytest.raises(ParameterError, match="second_term"):
-        construct_coreset(kernel, 3, 5, second_term="uniform")
+    refuses(ParameterError, "size=2 is less than k=3", construct_coreset, kernel, 3, 2)
+    refuses(ParameterError, "oversampling", construct_coreset, kernel, 3, 5, oversampling=0)
+    refuses(ParameterError, "second_term", construct_coreset, kernel, 3, 5, second_term="uniform")
     with pytest.raises(GraphValidationError, match="coreset_labels"):
         extend_labels(kernel, CoresetSample(np.array([0]), np.ones(1)), np.array([-1]))
     with pytest.raises(GraphValidationError, match="coreset_labels has shape"):

@@ -5,7 +5,7 @@ from functools import partial
 import networkx as nx
 import numpy as np
 import pytest
-from cases import for_each
+from cases import for_each, refuses
 from graphs import make, make_graph
 from reference import algorithms as reference
 
@@ -79,8 +79,7 @@ def test_what_is_no_coreset_is_refused(nodes, weights, said):
     kernel = NormalizedCutKernel.of(graph)
     coreset = CoresetSample(np.array(nodes), np.array(weights))
     for take in (partial(extend_labels, coreset_labels=np.zeros(3, int)), coreset_graph):
-        with pytest.raises(GraphValidationError, match=said):
-            take(kernel, coreset)
+        refuses(GraphValidationError, said, take, kernel, coreset)
 
 
 def test_an_induced_graph_of_another_coreset_is_refused():

@@ -4,6 +4,7 @@ import os
 
 import numpy as np
 import pytest
+from cases import refuses
 
 import graphclust
 from graphclust.errors import GraphValidationError, ParameterError
@@ -94,8 +95,7 @@ def test_chunks_of_another_length_than_they_say_are_refused(client, points):
 
 
 def test_what_cannot_be_used_is_refused(client, points):
-    with pytest.raises(TypeError, match=r"X is a ndarray, expected a dask\.array"):
-        distributed.kmeans(points, 5, client=client)
+    refuses(TypeError, r"X is a ndarray, expected a dask\.array", distributed.kmeans, points, 5, client=client)
     with pytest.raises(ParameterError, match="k=9999 is more than the 1500 points"):
         distributed.kmeans(chunked(points, 1500), 9999, client=client)
     with pytest.raises(GraphValidationError, match=r"init has shape \(2, 3\), expected \(5, 3\)"):
@@ -105,5 +105,4 @@ def test_what_cannot_be_used_is_refused(client, points):
         distributed.kmeans(array[array[:, 0] > 1], 5, client=client)
     broken = points.copy()
     broken[3, 1] = np.nan
-    with pytest.raises(GraphValidationError, match="holds nan"):
-        distributed.kmeans(chunked(broken, 1500), 5, client=client)
+    refuses(GraphValidationError, "holds nan", distributed.kmeans, chunked(broken, 1500), 5, client=client)

@@ -4,6 +4,7 @@ import os
 
 import numpy as np
 import pytest
+from cases import refuses
 from scipy import sparse
 
 import graphclust
@@ -61,10 +62,8 @@ def test_what_is_no_edge_list_is_named(client, tmp_path):
     negative = write(tmp_path / "negative.parquet", source=np.array([0, -1]), target=np.array([1, 2]))
     with pytest.raises(GraphValidationError, match=r"'source' of .*negative.parquet holds other things"):
         ingest_parquet([negative], target, client=client)
-    with pytest.raises(ParameterError, match=r"n_nodes=2 is out of range"):
-        ingest_parquet([good], target, client=client, n_nodes=2)
-    with pytest.raises(GraphValidationError, match=r"files is empty"):
-        ingest_parquet([], target, client=client)
+    refuses(ParameterError, r"n_nodes=2 is out of range", ingest_parquet, [good], target, client=client, n_nodes=2)
+    refuses(GraphValidationError, r"files is empty", ingest_parquet, [], target, client=client)
     infinite = write(tmp_path / "inf.parquet", source=np.array([0]), target=np.array([1]), w=np.array([np.inf]))
     with pytest.raises(GraphValidationError, match=r"'w' of .* holds what is not a weight"):
         ingest_parquet([infinite], target, client=client, weight="w")

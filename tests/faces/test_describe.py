@@ -6,6 +6,7 @@ import networkx as nx
 import numba
 import numpy as np
 import pytest
+from cases import refuses
 from graph_files import BANNER, load
 from peaks import traced
 
@@ -34,8 +35,7 @@ def test_whatever_the_gate_takes_is_described(tmp_path):
     for G in (network, matrix, matrix.toarray(), tmp_path / "g.txt"):
         same = {"named_nodes": False, "remarks": []}  # which the forms may differ in
         assert graph_facts(G) | same == expected | same
-    with pytest.raises(GraphValidationError, match="negative"):
-        graph_facts(-matrix.astype(float))
+    refuses(GraphValidationError, "negative", graph_facts, -matrix.astype(float))
 
 
 def test_a_grid_whose_nodes_have_names_is_no_mesh():

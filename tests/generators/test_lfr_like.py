@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from cases import refuses
 
 from graphclust.errors import ParameterError
 from graphclust.generators.planted_graphs import lfr_like
@@ -60,8 +61,7 @@ def test_the_same_seed_gives_the_same_graph():
 
 
 def test_too_small_blocks_are_refused():
-    with pytest.raises(ParameterError, match="smallest=10 is too small"):
-        lfr_like(1000, 30, 0.1, smallest=10, largest=50)
+    refuses(ParameterError, "smallest=10 is too small", lfr_like, 1000, 30, 0.1, smallest=10, largest=50)
     for option in ({"mixing": 1.5}, {"mean_degree": 0}, {"n_nodes": 1}):
         with pytest.raises(ParameterError, match=next(iter(option))):
             lfr_like(**{"n_nodes": 1000, "mean_degree": 10, "mixing": 0.1} | option)

@@ -6,6 +6,7 @@ from types import SimpleNamespace
 import networkx as nx
 import numpy as np
 import pytest
+from cases import refuses
 
 from graphclust import Coreset
 from graphclust.engine.agglomeration import merge_clusters
@@ -390,8 +391,7 @@ def test_clustering_without_k_takes_the_suggestion_and_says_so():
     random = coreset_sc(nx.fast_gnp_random_graph(300, 0.05, seed=1), rng=0)
     assert any("shows no number of clusters clearly" in remark for remark in random.remarks)
     assert random.k == 1 and not any("united for the number alone" in remark for remark in random.remarks)
-    with pytest.raises(ParameterError, match=r"Coreset\(size=4\) is smaller than k=6"):
-        coreset_sc(graph, coreset=Coreset(size=4), rng=0)
+    refuses(ParameterError, r"Coreset\(size=4\) is smaller than k=6", coreset_sc, graph, coreset=Coreset(size=4), rng=0)
 
 
 BLOCKS = planted_partition(6, 40, 12, 1, rng=1).graph
@@ -435,8 +435,7 @@ def test_a_number_of_clusters_that_nothing_suggests_is_refused_with_a_remedy():
         (lambda: kmeans(points, None), r"coreset_sc\(knn_graph\(X\)\).k"),
         (lambda: KMeans(None).fit(points), r"CoresetSpectralClustering\(None\)"),
     ):
-        with pytest.raises(TypeError, match=f"=None is a NoneType, expected a whole number; .*{remedy}"):
-            call()
+        refuses(TypeError, f"=None is a NoneType, expected a whole number; .*{remedy}", call)
 
 
 def test_a_path_that_the_suggestion_would_make_again_is_taken_as_it_is():

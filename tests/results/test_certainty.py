@@ -6,7 +6,7 @@ import networkx as nx
 import numpy as np
 import pytest
 from aims import ONE_OF_EACH, looped
-from cases import for_each
+from cases import for_each, refuses
 from graphs import make_graph
 from reference import objectives as reference
 from scipy.optimize import linear_sum_assignment
@@ -173,8 +173,7 @@ def test_what_clusters_save_tells_planted_ones_from_noise():
 
 def test_impossible_repeats_are_named():
     found = coreset_sc(nx.path_graph(6), 2, rng=0)
-    with pytest.raises(ParameterError, match="n_repeats=-1"):
-        certainty(found, n_repeats=-1)
+    refuses(ParameterError, "n_repeats=-1", certainty, found, n_repeats=-1)
 
 
 @pytest.mark.filterwarnings("ignore:1 isolated node:graphclust.GraphWarning")

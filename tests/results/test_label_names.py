@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from cases import refuses
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -41,8 +42,7 @@ def test_a_table_made_by_hand(tmp_path):
     assert nodes == ["two words", "plain"] and labels.tolist() == [5, -1]
     for row in ("a\t1.5\n", "a\t--1\n", "a\t\n", "a 1\n", "a\t1 \n"):
         path.write_text("node\tlabel\nb\t0\n" + row)
-        with pytest.raises(GraphFormatError, match="line 3"):
-            read_labels(path)
+        refuses(GraphFormatError, "line 3", read_labels, path)
 
 
 def test_many_labels_are_written_in_pieces_that_join(tmp_path):

@@ -5,6 +5,7 @@ import json
 import networkx as nx
 import numpy as np
 import pytest
+from cases import refuses
 
 from graphclust import coreset_sc, load_model, read_labels, write_labels
 from graphclust.errors import GraphFormatError, GraphValidationError
@@ -60,8 +61,7 @@ def test_labels_of_other_programs_are_read(tmp_path, name, text, labels):
     ],
 )
 def test_what_holds_no_labels_says_where(tmp_path, name, text, words):
-    with pytest.raises(GraphFormatError, match=words):
-        read_labels(written(tmp_path, name, text))
+    refuses(GraphFormatError, words, read_labels, written(tmp_path, name, text))
 
 
 def test_labels_of_names_agree_with_labels_of_numbers(tmp_path, capsys):
@@ -110,14 +110,12 @@ def test_whole_numbers_beyond_int64_never_become_floats(tmp_path, ending):
 
 
 def test_two_names_of_one_text_are_refused(tmp_path):
-    with pytest.raises(GraphValidationError, match="two nodes are named '1' as text"):
-        write_labels(tmp_path / "l.tsv", [0, 1], [1, "1"])
+    refuses(GraphValidationError, "two nodes are named '1' as text", write_labels, tmp_path / "l.tsv", [0, 1], [1, "1"])
 
 
 def test_times_as_names_are_refused_as_what_they_are(tmp_path):
     days = np.array(["2024-01-01", "2024-01-02"], "datetime64[ns]")
-    with pytest.raises(GraphValidationError, match="is a datetime64"):
-        write_labels(tmp_path / "l.tsv", [0, 1], days)
+    refuses(GraphValidationError, "is a datetime64", write_labels, tmp_path / "l.tsv", [0, 1], days)
 
 
 @pytest.mark.parametrize(

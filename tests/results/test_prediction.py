@@ -9,7 +9,7 @@ import networkx as nx
 import numpy as np
 import pytest
 from aims import ONE_OF_EACH, looped
-from cases import for_each
+from cases import for_each, refuses
 from graphs import make_graph
 from reference import objectives as reference
 from scipy import sparse
@@ -97,8 +97,7 @@ def test_names_of_nodes_are_the_callers():
     graph = nx.relabel_nodes(nx.barbell_graph(4, 0), dict(enumerate("abcdefgh")))
     found = coreset_sc(graph, 2, rng=0)
     assert found.predict({"new": {"e", "f"}, 7: ["a"]}).tolist() == [found.labels[4], found.labels[0]]
-    with pytest.raises(GraphValidationError, match=r"rows\['new'\] holds 'z', which is not a node"):
-        found.predict({"new": ["a", "z"]})
+    refuses(GraphValidationError, r"rows\['new'\] holds 'z', which is not a node", found.predict, {"new": ["a", "z"]})
 
 
 @for_each(
@@ -113,8 +112,7 @@ def test_names_of_nodes_are_the_callers():
     ],
 )
 def test_impossible_rows_are_named(model, rows, error, message):
-    with pytest.raises(error, match=message):
-        model.predict(rows)
+    refuses(error, message, model.predict, rows)
 
 
 @pytest.mark.filterwarnings("ignore::graphclust.errors.GraphWarning")
@@ -131,8 +129,7 @@ def test_a_saved_model_predicts_the_same(tmp_path, named):
     assert (loaded.labels == model.labels).all() and loaded.labels[34] == -1
     assert (loaded.predict(rows) == model.predict(rows)).all()
     assert loaded.nodes == model.nodes and loaded.resolution == model.resolution and repr(loaded) == repr(model)
-    with pytest.raises(FileExistsError):
-        model.save(file)
+    refuses(FileExistsError, None, model.save, file)
     model.save(file, overwrite=True)
     assert [path.name for path in tmp_path.iterdir()] == ["model.npz"]
     with np.load(file, allow_pickle=False) as held:
@@ -190,18 +187,14 @@ def test_another_graph_than_that_of_the_model_is_named(graph, words):
 def test_files_that_are_no_models(tmp_path, model):
     good = tmp_path / "good.npz"
     model.save(good)
-    with pytest.raises(ParameterError, match=r"expected \.npz"):
-        model.save(tmp_path / "model.pkl")
-    with pytest.raises(ParameterError, match=r"expected \.npz"):
-        load_model(tmp_path / "model.pkl")
-    with pytest.raises(FileNotFoundError):
-        load_model(tmp_path / "none.npz")
+    refuses(ParameterError, r"expected \.npz", model.save, tmp_path / "model.pkl")
+    refuses(ParameterError, r"expected \.npz", load_model, tmp_path / "model.pkl")
+    refuses(FileNotFoundError, None, load_model, tmp_path / "none.npz")
     whole = good.read_bytes()
     bad = tmp_path / "bad.npz"
     for content in (b"", b"hello", whole[: len(whole) // 2]):
         bad.write_bytes(content)
-        with pytest.raises(GraphFormatError, match="expected a model as graphclust writes it"):
-            load_model(bad)
+        refuses(GraphFormatError, "expected a model as graphclust writes it", load_model, bad)
     with np.load(good) as held:
         parts = {name: held[name] for name in held.files}
     header = json.loads(parts["header"].tobytes())
@@ -217,15 +210,13 @@ def test_files_that_are_no_models(tmp_path, model):
         {"inside": parts["inside"].astype(object)},
     ):
         np.savez(bad, **(parts | wrong))
-        with pytest.raises(GraphFormatError):
-            load_model(bad)
+        refuses(GraphFormatError, None, load_model, bad)
     assert zipfile.is_zipfile(good)
 
 
 def test_names_that_a_file_cannot_hold(tmp_path):
     found = coreset_sc(nx.grid_2d_graph(3, 3), 2, rng=0)
-    with pytest.raises(GraphValidationError, match=r"a node is named \(0, 0\), a tuple"):
-        found.model().save(tmp_path / "model.npz")
+    refuses(GraphValidationError, r"a node is named \(0, 0\), a tuple", found.model().save, tmp_path / "model.npz")
     assert list(tmp_path.iterdir()) == []
     assert found.predict({"x": [(0, 0)]}).tolist() == [found.labels[0]]
 
@@ -252,7 +243,6 @@ def test_a_cut_of_a_hierarchy_is_judged_at_the_resolution_of_its_level(tmp_path)
 @pytest.mark.parametrize("objective", ADDITIVE_OBJECTIVES)
 def test_a_model_of_an_objective_without_its_resolution_is_refused(objective, tmp_path):
     by_hand = Clustering(np.array([0, 0, 1, 1]), 2, as_graph(nx.path_graph(4)), objective=objective)
-    with pytest.raises(ParameterError, match=f"resolution=None leaves objective='{objective}'"):
-        by_hand.model()
+    refuses(ParameterError, f"resolution=None leaves objective='{objective}'", by_hand.model)
     replace(by_hand, resolution=1.0).model().save(tmp_path / "m.npz")
     assert load_model(tmp_path / "m.npz").predict([[1, 0, 0, 0]]) == [0]

@@ -6,6 +6,7 @@ import os
 import networkx as nx
 import numpy as np
 import pytest
+from cases import refuses
 
 from graphclust import hierarchy, load_model
 from graphclust.errors import GraphFormatError, GraphValidationError, ParameterError, ResourceLimitError
@@ -66,8 +67,7 @@ def test_a_graph_that_has_changed_is_updated_where_it_differs(tmp_path):
     kinds = sorted(change.kind for change in later.changes if change.kind != "kept")
     assert len(later.nodes) == 40 and later.sizes_on(-1).max() <= 5 and "split" in kinds
     assert sum(change.kind == "kept" for change in later.changes) >= 5
-    with pytest.raises(GraphValidationError, match="the model has names of nodes and G has none"):
-        model.update(NUMBERS)
+    refuses(GraphValidationError, "the model has names of nodes and G has none", model.update, NUMBERS)
     with pytest.raises(GraphValidationError, match=r"G has 39 nodes without names and the model 40.*removed_nodes="):
         load_model(saved(tmp_path, levels)).update(NUMBERS[:39, :39])
     with pytest.raises(GraphValidationError, match="no node of G, such as 'Valjean', is one of the model, such as"):
@@ -96,8 +96,7 @@ def test_an_id_that_a_cluster_had_is_never_given_again(tmp_path):
 
 def test_names_that_json_cannot_hold_are_refused_when_they_are_read(tmp_path):
     path = saved(tmp_path, hierarchy(nx.grid_2d_graph(4, 4), max_size=4, rng=0))
-    with pytest.raises(GraphValidationError, match=r"levels.json: nodes are named by something else than strings"):
-        load_model(path)
+    refuses(GraphValidationError, r"levels.json: nodes are named by something else than strings", load_model, path)
     odd = nx.relabel_nodes(GRAPH, {"Valjean": "\udcff", "Javert": 7})
     levels = hierarchy(odd, max_size=10, rng=0)
     assert told(load_model(saved(tmp_path, levels)).update(odd, rng=1)) == told(levels.update(rng=1))
@@ -125,8 +124,7 @@ def test_a_damaged_file_is_refused(damage, tmp_path):
         held = json.load(file)
     with open(path, "w") as file:
         json.dump(DAMAGE[damage](held), file)
-    with pytest.raises(GraphFormatError, match=r"levels.json: expected a hierarchy as graphclust writes it: "):
-        load_model(path)
+    refuses(GraphFormatError, r"levels.json: expected a hierarchy as graphclust writes it: ", load_model, path)
 
 
 def test_a_node_in_two_clusters_or_in_none_is_refused(tmp_path):
@@ -139,8 +137,7 @@ def test_a_node_in_two_clusters_or_in_none_is_refused(tmp_path):
             held["clusters"][place]["nodes"] = nodes
             with open(path, "w") as file:
                 json.dump(held, file)
-            with pytest.raises(GraphFormatError):
-                load_model(path)
+            refuses(GraphFormatError, None, load_model, path)
             n_refused += 1
     assert n_refused > 30
 
@@ -150,11 +147,8 @@ def test_impossible_paths_and_limits_are_named(tmp_path):
     path = saved(tmp_path, levels)
     with pytest.raises(ParameterError, match=r"another ending, expected .npz of ClusterModel.save, or .json of Hier"):
         load_model(tmp_path / "levels.csv")
-    with pytest.raises(TypeError, match=r"path is a Hierarchy.*the call is load_model\(path\)"):
-        load_model(levels)
-    with pytest.raises(ResourceLimitError, match="memory_limit"):
-        load_model(path, memory_limit=10)
-    with pytest.raises(FileNotFoundError):
-        load_model(tmp_path / "none.json")
+    refuses(TypeError, r"path is a Hierarchy.*the call is load_model\(path\)", load_model, levels)
+    refuses(ResourceLimitError, "memory_limit", load_model, path, memory_limit=10)
+    refuses(FileNotFoundError, None, load_model, tmp_path / "none.json")
     assert repr(load_model(path)).startswith(f"HierarchyModel({len(GRAPH)} nodes, levels of ")
     assert not np.shares_memory(load_model(path).levels[0], levels.levels[0])

@@ -18,6 +18,7 @@ from urllib.request import url2pathname
 import networkx as nx
 import numpy as np
 import pytest
+from cases import refuses
 
 import graphclust
 from graphclust.faces.html.figures import FAINTEST, as_data_uri, strengths
@@ -250,8 +251,7 @@ def test_levels_are_boxes_below_the_clusters_they_are_in(clustering):
             above = place[depth - 1, int(levels.ids[depth - 1][parent])]
             assert above["x"] - 0.1 <= box["x"] and box["x"] + box["width"] <= above["x"] + above["width"] + 0.1
             assert box["y"] > above["y"]
-    with pytest.raises(TypeError, match="hierarchy is a list"):
-        graphclust.report_page(clustering, hierarchy=[])
+    refuses(TypeError, "hierarchy is a list", graphclust.report_page, clustering, hierarchy=[])
 
 
 def test_leaves_of_the_tree_name_clusters_of_the_page(clustering, full_page):
@@ -349,12 +349,10 @@ def test_the_file_appears_whole_or_not_at_all(clustering, tmp_path):
     target = tmp_path / "report.html"
     graphclust.write_report(target, clustering)
     assert target.read_text() == graphclust.report_page(clustering)
-    with pytest.raises(FileExistsError):
-        graphclust.write_report(target, clustering)
+    refuses(FileExistsError, None, graphclust.write_report, target, clustering)
     graphclust.write_report(target, clustering, title="another", overwrite=True)
     assert "<h1>another</h1>" in target.read_text() and os.listdir(tmp_path) == ["report.html"]
-    with pytest.raises(TypeError, match="clustering is a ndarray, expected a Clustering"):
-        graphclust.report_page(clustering.labels)
+    refuses(TypeError, "clustering is a ndarray, expected a Clustering", graphclust.report_page, clustering.labels)
 
 
 OPTIONS = ("--headless", "--no-sandbox", "--disable-gpu", "--enable-logging=stderr", "--virtual-time-budget=8000")

@@ -5,6 +5,7 @@ import sys
 import networkx as nx
 import numpy as np
 import pytest
+from cases import refuses
 from scipy import sparse
 
 import graphclust
@@ -199,12 +200,10 @@ def test_the_tree_is_cut_into_as_many_clusters_as_marked():
         *_, cut = plots.tree_of_splits(PATH, k=k).lines
         (height,) = set(cut.get_ydata())
         assert 8 - int((tree[:, 2] < height).sum()) == k
-    with pytest.raises(ParameterError, match="k=9 is not on the path, expected one of its ks, 1 to 8"):
-        plots.tree_of_splits(PATH, k=9)
+    refuses(ParameterError, "k=9 is not on the path, expected one of its ks, 1 to 8", plots.tree_of_splits, PATH, k=9)
     with pytest.raises(ParameterError, match="path goes to one cluster only"):
         plots.tree_of_splits(graphclust.cluster_path(PLANTED.graph, [1], rng=0))
-    with pytest.raises(TypeError, match="path is a Clustering, expected a ClusterPath"):
-        plots.path_values(CLUSTERING)
+    refuses(TypeError, "path is a Clustering, expected a ClusterPath", plots.path_values, CLUSTERING)
 
 
 LEVELS = graphclust.hierarchy(PLANTED.graph, max_size=20, rng=0)
@@ -221,8 +220,7 @@ def test_an_icicle_has_a_box_for_each_cluster_of_each_level_below_the_one_it_is_
     outer = [box for box in boxes if box[2] == 0]
     assert all(any(a <= x and x + w <= a + b for a, b, _ in outer) for x, w, _ in inner)
     assert len(plots.icicle(LEVELS, levels=1).patches) == len(LEVELS.parents[0])
-    with pytest.raises(TypeError, match="hierarchy is a Clustering, expected a Hierarchy"):
-        plots.icicle(CLUSTERING)
+    refuses(TypeError, "hierarchy is a Clustering, expected a Hierarchy", plots.icicle, CLUSTERING)
 
 
 def test_a_contingency_table_has_the_shares_of_each_row_with_columns_below_the_row_that_holds_most():
@@ -241,8 +239,7 @@ def test_a_contingency_table_of_many_clusters_shows_the_largest_without_numbers(
     ax = plots.contingency(labels, labels)
     assert ax.get_images()[0].get_array().shape == (200, 200) and not ax.texts
     assert f"{1000 - 2 * 75 - 4 * 125} nodes in smaller ones left out" in ax.get_xlabel()
-    with pytest.raises(GraphValidationError, match="no node has a label >= 0 in both"):
-        plots.contingency([-1, 0], [0, -1])
+    refuses(GraphValidationError, "no node has a label >= 0 in both", plots.contingency, [-1, 0], [0, -1])
 
 
 PICTURES = {
@@ -262,25 +259,18 @@ def test_every_picture_is_drawn_on_the_axes_that_are_given(name):
     _, (one, other) = plt.subplots(1, 2)
     assert PICTURES[name](CLUSTERING, ax=other) is other
     assert not one.has_data() and other.has_data() and other.get_xlabel() and len(plt.get_fignums()) == 1
-    with pytest.raises(TypeError, match="ax='here' is a str, expected matplotlib axes or None"):
-        PICTURES[name](CLUSTERING, ax="here")
+    refuses(TypeError, "ax='here' is a str, expected matplotlib axes or None", PICTURES[name], CLUSTERING, ax="here")
     assert set(plots.__all__) == set(PICTURES)
 
 
 def test_what_cannot_be_drawn_is_named():
     for draw in (plots.adjacency, plots.quotient, plots.embedding):
-        with pytest.raises(TypeError, match="clustering is a ndarray, expected a Clustering"):
-            draw(CLUSTERING.labels)
-    with pytest.raises(ParameterError, match="size=0 is out of range"):
-        plots.adjacency(CLUSTERING, size=0)
-    with pytest.raises(TypeError, match="result is a int, expected a Clustering or a mapping"):
-        plots.stage_times(3)
-    with pytest.raises(ParameterError, match="result has no stages"):
-        plots.stage_times({})
-    with pytest.raises(GraphValidationError, match=r"values has shape \(1, 1\)"):
-        plots.margins([[1.0]])
-    with pytest.raises(GraphValidationError, match="values holds no numbers"):
-        plots.margins([np.nan])
+        refuses(TypeError, "clustering is a ndarray, expected a Clustering", draw, CLUSTERING.labels)
+    refuses(ParameterError, "size=0 is out of range", plots.adjacency, CLUSTERING, size=0)
+    refuses(TypeError, "result is a int, expected a Clustering or a mapping", plots.stage_times, 3)
+    refuses(ParameterError, "result has no stages", plots.stage_times, {})
+    refuses(GraphValidationError, r"values has shape \(1, 1\)", plots.margins, [[1.0]])
+    refuses(GraphValidationError, "values holds no numbers", plots.margins, [np.nan])
     with pytest.raises(GraphValidationError, match=r"certainty runs from 0\.5 to 2, expected 0 to 1"):
         plots.calibration([0.5, 2.0], [True, False])
     with pytest.raises(GraphValidationError, match=r"correct has shape \(1,\), expected that of certainty: \(2,\)"):
@@ -291,8 +281,7 @@ def test_a_missing_matplotlib_is_told_by_its_extra(monkeypatch):
     for name in list(sys.modules):
         if name.split(".")[0] == "matplotlib":
             monkeypatch.setitem(sys.modules, name, None)
-    with pytest.raises(ImportError, match=r'pictures need matplotlib: pip install "graphclust\[plots\]"'):
-        plots.stage_times(CLUSTERING)
+    refuses(ImportError, r'pictures need matplotlib: pip install "graphclust\[plots\]"', plots.stage_times, CLUSTERING)
 
 
 @pytest.mark.slow

@@ -4,7 +4,7 @@ import numba
 import numpy as np
 import pytest
 from blobs import blobs
-from cases import for_each
+from cases import for_each, refuses
 from peaks import traced
 from scipy import sparse
 from sklearn.cluster import KMeans
@@ -178,8 +178,7 @@ def test_the_best_of_several_runs_is_kept():
     ],
 )
 def test_bad_input_is_named(arguments, error, words):
-    with pytest.raises(error, match=words):
-        kmeans(**arguments)
+    refuses(error, words, kmeans, **arguments)
 
 
 def sparse_topics(n, d, k, seed, density=0.05):
@@ -242,10 +241,8 @@ def test_a_far_offset_does_not_hide_the_clusters():
 def test_a_malformed_csr_matrix_is_refused():
     matrix = sparse.csr_array(np.eye(4))
     matrix.indices[2] = 9
-    with pytest.raises(GraphValidationError, match="CSR"):
-        kmeans(matrix, 2)
-    with pytest.raises(GraphValidationError, match="below"):
-        kmeans([[1e200], [1.0]], 1)
+    refuses(GraphValidationError, "CSR", kmeans, matrix, 2)
+    refuses(GraphValidationError, "below", kmeans, [[1e200], [1.0]], 1)
 
 
 def test_a_high_power_of_the_distance_is_nearly_furthest_first():
@@ -286,10 +283,8 @@ def test_points_are_predicted_as_they_were_clustered_and_new_ones_by_the_nearest
 
 def test_new_points_that_cannot_be_predicted():
     result = kmeans([[0.0, 1.0], [4.0, 5.0]], 2, rng=1)
-    with pytest.raises(GraphValidationError, match="X has 3 features, expected 2"):
-        result.predict([[1.0, 2.0, 3.0]])
-    with pytest.raises(GraphValidationError, match="finite"):
-        result.predict([[np.nan, 1.0]])
+    refuses(GraphValidationError, "X has 3 features, expected 2", result.predict, [[1.0, 2.0, 3.0]])
+    refuses(GraphValidationError, "finite", result.predict, [[np.nan, 1.0]])
     angles = spherical_kmeans([[0.0, 1.0], [1.0, 0.0]], 2, rng=1)
     assert angles.predict([[0.0, 0.0], [0.0, 1e-9], [1e9, 0.0]]).tolist() == [-1, angles.labels[0], angles.labels[1]]
 

@@ -3,6 +3,7 @@
 import networkx as nx
 import numpy as np
 import pytest
+from cases import refuses
 from reference.kernels import blobs
 
 from graphclust import (
@@ -44,14 +45,10 @@ def test_a_coreset_of_a_graph(sampling):
 
 def test_impossible_kernel_coresets_are_named():
     X = blobs(30, np.random.default_rng(1))
-    with pytest.raises(ParameterError, match="coreset_size=3"):
-        coreset_kernel_kmeans(X, 4, coreset_size=3)
-    with pytest.raises(ParameterError, match="tree"):
-        coreset_kernel_kmeans(X, 4, coreset_size=9, sampling="tree")
-    with pytest.raises(ParameterError, match="second_term"):
-        coreset_kernel_kmeans(X, 4, coreset_size=9, second_term="none")
-    with pytest.raises(ParameterError, match="second_term"):
-        coreset_kernel_kmeans(X, 4, coreset_size=30, second_term="none")
+    refuses(ParameterError, "coreset_size=3", coreset_kernel_kmeans, X, 4, coreset_size=3)
+    refuses(ParameterError, "tree", coreset_kernel_kmeans, X, 4, coreset_size=9, sampling="tree")
+    refuses(ParameterError, "second_term", coreset_kernel_kmeans, X, 4, coreset_size=9, second_term="none")
+    refuses(ParameterError, "second_term", coreset_kernel_kmeans, X, 4, coreset_size=30, second_term="none")
 
 
 @pytest.mark.parametrize(("oversampling", "n_seeds"), [(0.5, 2), (1.0, 4), (2.0, 8), (2.6, 11), (100.0, 30)])

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from cases import for_each
+from cases import for_each, refuses
 from reference.kernels import SEEDS, blobs, coefficients_on_all, random_kernel, twin_minibatch
 
 from graphclust import (
@@ -151,14 +151,10 @@ def test_extreme_sizes_of_mini_batches(function):
     assert not function(X, 1, batch_size=1, max_iter=5, rng=2).labels.any()
     with pytest.warns(ConvergenceWarning, match="only 1 distinct"):
         assert not function(np.ones((5, 2)), 3, batch_size=50, max_iter=3, rng=2).labels.any()
-    with pytest.raises(ParameterError, match="rate"):
-        function(X, 2, rate="beta")
-    with pytest.raises(ParameterError, match="tol=-1"):
-        function(X, 2, tol=-1)
-    with pytest.raises(ParameterError, match="batches"):
-        function(X, 2, batches=[[0, 6]])
-    with pytest.raises(GraphValidationError, match="init"):
-        function(X, 2, init=[0, 1, 2])
+    refuses(ParameterError, "rate", function, X, 2, rate="beta")
+    refuses(ParameterError, "tol=-1", function, X, 2, tol=-1)
+    refuses(ParameterError, "batches", function, X, 2, batches=[[0, 6]])
+    refuses(GraphValidationError, "init", function, X, 2, init=[0, 1, 2])
 
 
 @pytest.mark.parametrize("function", [minibatch_kernel_kmeans, truncated_kernel_kmeans])

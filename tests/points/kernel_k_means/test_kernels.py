@@ -4,7 +4,7 @@ import networkx as nx
 import numba
 import numpy as np
 import pytest
-from cases import for_each
+from cases import for_each, refuses
 from reference.kernels import random_kernel
 from scipy import sparse
 from scipy.linalg import expm
@@ -217,8 +217,7 @@ def test_each_point_is_among_its_own_neighbors():
     ],
 )
 def test_matrices_that_are_no_kernels_are_refused(K, said):
-    with pytest.raises(GraphValidationError, match=said):
-        kernel_kmeans(K, 1, kernel="precomputed")
+    refuses(GraphValidationError, said, kernel_kmeans, K, 1, kernel="precomputed")
 
 
 def test_a_matrix_of_single_precision_may_be_symmetric_but_for_rounding():
@@ -232,18 +231,12 @@ def test_a_matrix_of_single_precision_may_be_symmetric_but_for_rounding():
 
 def test_arguments_out_of_range_are_refused():
     X = np.arange(5.0)[:, None]
-    with pytest.raises(GraphValidationError, match="finite"):
-        kernel_kmeans([[np.nan], [1.0]], 1)
-    with pytest.raises(ParameterError, match="k=6"):
-        kernel_kmeans(X, 6)
-    with pytest.raises(ParameterError, match="kernel='rbf'"):
-        kernel_kmeans(X, 2, kernel="rbf")
-    with pytest.raises(GraphValidationError, match="init"):
-        kernel_kmeans(X, 2, init=[0, 1, 2, 0, 0])
-    with pytest.raises(ParameterError, match="kappa"):
-        GaussianKernel(X, -1.0)
-    with pytest.raises(TypeError, match="sparse"):
-        kernel_kmeans(sparse.csr_array(X), 2)
+    refuses(GraphValidationError, "finite", kernel_kmeans, [[np.nan], [1.0]], 1)
+    refuses(ParameterError, "k=6", kernel_kmeans, X, 6)
+    refuses(ParameterError, "kernel='rbf'", kernel_kmeans, X, 2, kernel="rbf")
+    refuses(GraphValidationError, "init", kernel_kmeans, X, 2, init=[0, 1, 2, 0, 0])
+    refuses(ParameterError, "kappa", GaussianKernel, X, -1.0)
+    refuses(TypeError, "sparse", kernel_kmeans, sparse.csr_array(X), 2)
 
 
 @pytest.mark.parametrize(("dtype", "far"), [(np.float32, 2e3), (np.float64, 1e8)])
@@ -269,5 +262,4 @@ def test_default_widths_do_not_hang_on_the_unit_of_weights():
         kappas = [kind(points, sample_weight=[scale, scale, 2 * scale]).kappa for scale in (1.0, 2.0**-1060, 2.0**1021)]
         assert kappas[0] == kappas[1] == kappas[2]
     for scale in (5e-324, 1e308):
-        with pytest.raises(GraphValidationError, match="sample_weight"):
-            kernel_kmeans(points, 2, sample_weight=scale, rng=0)
+        refuses(GraphValidationError, "sample_weight", kernel_kmeans, points, 2, sample_weight=scale, rng=0)

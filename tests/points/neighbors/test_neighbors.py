@@ -5,7 +5,7 @@ import sys
 import networkx as nx
 import numpy as np
 import pytest
-from cases import for_each
+from cases import for_each, refuses
 from scipy import sparse
 from scipy.spatial import distance
 
@@ -79,10 +79,8 @@ def test_queries_that_cannot_be_used():
         (sparse.csr_array(points), TypeError, "dense and sparse"),
         (np.empty((0, 3)), GraphValidationError, "n >= 1"),
     ]:
-        with pytest.raises(error, match=word):
-            nearest_neighbors(points, 1, queries=queries)
-    with pytest.raises(ParameterError, match=r"n_neighbors=4 .* at most the 3 points"):
-        nearest_neighbors(points, 4, queries=points)
+        refuses(error, word, nearest_neighbors, points, 1, queries=queries)
+    refuses(ParameterError, r"n_neighbors=4 .* at most the 3 points", nearest_neighbors, points, 4, queries=points)
     with pytest.raises(GraphValidationError, match=r"expected \(m, 3\), the distances to X"):
         nearest_neighbors(points, 1, queries=np.eye(2), metric="precomputed")
 
@@ -207,18 +205,15 @@ def test_blocks_change_no_neighbor_and_report_progress(monkeypatch):
     ],
 )
 def test_impossible_arguments_are_named(arguments, error, word):
-    with pytest.raises(error, match=word):
-        knn_graph(*arguments)
+    refuses(error, word, knn_graph, *arguments)
     for option in ({"method": "best"}, {"symmetrize": "sum"}, {"weights": "cosine"}, {"n_probes": 0}, {"metric": "l0"}):
-        with pytest.raises(ParameterError, match=next(iter(option))):
-            knn_graph([[0.0], [1.0], [2.0]], 1, **option)
+        refuses(ParameterError, next(iter(option)), knn_graph, [[0.0], [1.0], [2.0]], 1, **option)
 
 
 @pytest.mark.parametrize(("method", "module"), [("exact", "sklearn.neighbors"), ("approximate", "faiss")])
 def test_a_missing_library_names_the_extra(monkeypatch, method, module):
     monkeypatch.setitem(sys.modules, module, None)
-    with pytest.raises(ImportError, match=r"graphclust\[neighbors\]"):
-        nearest_neighbors([[0.0], [1.0], [2.0]], 1, method=method)
+    refuses(ImportError, r"graphclust\[neighbors\]", nearest_neighbors, [[0.0], [1.0], [2.0]], 1, method=method)
 
 
 def scattered(seed, n=120, d=9, dense=0.4):
@@ -275,10 +270,8 @@ def test_points_without_a_direction_are_at_right_angles_to_all_but_their_like(as
 
 
 def test_distances_that_cannot_be_used():
-    with pytest.raises(GraphValidationError, match="square matrix of distances"):
-        knn_graph(np.ones((3, 2)), 1, metric="precomputed")
-    with pytest.raises(GraphValidationError, match="the distance -1"):
-        knn_graph([[0.0, -1.0], [-1.0, 0.0]], 1, metric="precomputed")
+    refuses(GraphValidationError, "square matrix of distances", knn_graph, np.ones((3, 2)), 1, metric="precomputed")
+    refuses(GraphValidationError, "the distance -1", knn_graph, [[0.0, -1.0], [-1.0, 0.0]], 1, metric="precomputed")
     with pytest.raises(GraphValidationError, match=r"1 distances of point 0 .* at least n_neighbors=2"):
         knn_graph(sparse.csr_array([[0, 1, 0], [1, 0, 1], [1, 1, 0]]), 2, metric="precomputed")
     for X, metric in ((sparse.eye_array(9).tocsr(), "euclidean"), (np.eye(9), "manhattan")):
@@ -312,8 +305,7 @@ def test_lists_of_another_library():
     ],
 )
 def test_lists_that_cannot_be_used(arguments, options, word):
-    with pytest.raises(ValueError, match=word):
-        graph_from_neighbors(*arguments, **options)
+    refuses(ValueError, word, graph_from_neighbors, *arguments, **options)
 
 
 def test_umap_weights_by_hand():
