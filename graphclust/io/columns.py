@@ -149,20 +149,12 @@ def refuse_overlap(names: tuple[str, str], common: Collection[Any], path: str) -
 
 
 def choose(
-    asked: Columns,
-    names: list[str] | None,
-    n_columns: int,
-    kind: Callable[[int], Kind],
-    rows: Callable[[], list[str]],
-    path: str,
-) -> Choice:
-    """The columns of a table by the three rules.
+    asked: Columns, names: list[str] | None, n_columns: int, kind: Callable[[int], Kind],
+    rows: Callable[[], list[str]], path: str,
+) -> Choice:  # fmt: skip
+    """The columns of a table by the three rules; GraphFormatError, which shows the rows, where they do not decide.
 
     names : of the columns, None where there are none.  kind : what the column at a place holds.
-    rows : the first rows, for the message.
-
-    Raises, with the columns found, GraphValidationError for a column that is not there, GraphFormatError where the
-    rules do not decide, ParameterError for a column that is named twice.
     """
     weight, sure = _place(asked.weight, "weight", names, n_columns, path), True
     called = names or [""] * n_columns
@@ -204,8 +196,7 @@ def describe_choice(
 ) -> str:
     """What is to be said: that a column that is not called weight was read as weights, and which are not used."""
     called = [name.strip() for name in names] if names is not None else list(map(str, range(n_columns)))
-    notes = []
-    weight = choice.weight
+    notes, weight = [], choice.weight
     if weight is not None and not choice.sure and weights is None:
         what = "the third column" if names is None and weight == 2 else f"column {called[weight][:_SHOWN]!r}"
         remedy = remedy or 'pass weights="file" if it is, weights="ignore" if it is not'

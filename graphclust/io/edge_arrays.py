@@ -7,10 +7,8 @@ import numpy as np
 from graphclust.checks import as_choice
 from graphclust.errors import GraphValidationError
 from graphclust.graph.container import Graph
-from graphclust.graph.matrices import warn_of
-from graphclust.io.edges import Edges, graph_from_edges
+from graphclust.io.edges import Edges, joined
 from graphclust.io.weight_checks import refuse_impossible
-from graphclust.progress import Progress
 
 
 def is_edge_arrays(G: Any) -> bool:
@@ -30,24 +28,17 @@ def as_numpy(values: Any) -> np.ndarray:
 def graph_from_edge_arrays(
     edge_index: Any, n_nodes: int, edge_weight: Any = None, symmetrize: str | None = "max"
 ) -> Graph:
-    """The undirected graph of some edges between the nodes 0 to n_nodes - 1.
+    """The undirected graph of some edges between the nodes 0 to n_nodes - 1, joined as `load_graph` does.
 
     edge_index : the ends of the edges, whole numbers of shape (2, n_edges), or (n_edges, 2), an array or a tensor.
     edge_weight : numbers >= 0, shape (n_edges,), or None.
-    symmetrize : of an edge that comes in both directions with unequal weights, see `load_graph`; equal ones are one.
-
-    Repeated edges are added up, or counted once without weights; what was joined is in `Graph.remarks` and in one
-    `GraphWarning`. Raises GraphValidationError for other shapes, ends out of range, and impossible weights.
 
     >>> graph_from_edge_arrays(np.array([[0, 1, 1, 2], [1, 0, 2, 1]]), 3)
     Graph(3 nodes, 2 edges, unweighted)
     """
     if symmetrize is not None:
         as_choice(symmetrize, "symmetrize", ("max", "sum"))
-    edges = edges_of_arrays(edge_index, n_nodes, edge_weight)
-    graph, _ = graph_from_edges(edges, symmetrize, Progress())
-    warn_of(graph, edges.repairs)
-    return graph
+    return joined(edges_of_arrays(edge_index, n_nodes, edge_weight), symmetrize)
 
 
 def edges_of_arrays(edge_index: Any, n_nodes: int, edge_weight: Any = None) -> Edges:
@@ -59,19 +50,16 @@ def edges_of_arrays(edge_index: Any, n_nodes: int, edge_weight: Any = None) -> E
         raise GraphValidationError(f"edge_index has dtype {ends.dtype}, expected whole numbers")
     ends = ends if ends.shape[0] == 2 else ends.T
     if ends.size and not (ends.min() >= 0 and ends.max() < n_nodes):
-        raise GraphValidationError(
-            f"edge_index holds the ends {ends.min()} to {ends.max()}, expected them in [0, {n_nodes}), as there are "
-            f"{n_nodes} nodes"
-        )
+        found = f"edge_index holds the ends {ends.min()} to {ends.max()}"
+        raise GraphValidationError(f"{found}, expected them in [0, {n_nodes}), as there are {n_nodes} nodes")
     if not 0 < n_nodes < 2**31:
         raise GraphValidationError(f"n_nodes={n_nodes}, expected 1 to 2^31 - 1")
     weights = None
     if edge_weight is not None:
         weights = as_numpy(edge_weight)
         if weights.shape != ends.shape[1:] or weights.dtype.kind not in "biuf":
-            raise GraphValidationError(
-                f"edge_weight has shape {weights.shape} and dtype {weights.dtype}, expected {ends.shape[1]} numbers"
-            )
+            found = f"edge_weight has shape {weights.shape} and dtype {weights.dtype}"
+            raise GraphValidationError(f"{found}, expected {ends.shape[1]} numbers")
         weights = weights.astype(np.float64)
         refuse_impossible(weights, "edge_weight")
     u, v = ends.astype(np.int32)

@@ -15,7 +15,7 @@ from graphclust.compiled.text import edges_to_csr
 from graphclust.errors import GraphFormatError, GraphValidationError, ResourceLimitError, amount, in_mebibytes
 from graphclust.graph.container import Graph
 from graphclust.graph.from_csr import graph_of_checked_rows
-from graphclust.graph.matrices import all_ones, remark_on_isolated
+from graphclust.graph.matrices import all_ones, remark_on_isolated, warn_of
 from graphclust.io.container_limits import available_bytes
 from graphclust.io.text.byte_source import BLOCK, HEAD
 from graphclust.io.text.edge_sorting import (
@@ -84,10 +84,7 @@ def graph_from_edges(
 ) -> tuple[Graph, EdgeCounts]:
     """Join the directions of each edge, sort the rows and check them; the chunks of `edges` are used up.
 
-    Within one direction, repeated entries are added (without weights: counted once), or with duplicates="max" the
-    largest stays, or with "error" they are refused. Of an edge's two directions
-    the larger weight stays, or with symmetrize="sum" their sum; with None an edge whose directions differ is an error.
-    Zero weights are no edges. Self-loops stay.
+    The rules are those of `load_graph`: first entries that repeat one direction are joined, then the two directions.
     """
     if edges.symmetric == "stored twice":  # no direction is there to be added
         symmetrize = "max"
@@ -143,6 +140,13 @@ def graph_from_edges(
     return (graph if edges.node_weights is None else replace(graph, node_weights=edges.node_weights)), counts
 
 
+def joined(edges: Edges, symmetrize: str | None, duplicates: str = "sum") -> Graph:
+    """The same graph for who has no file, with one warning of what was repaired."""
+    graph, _ = graph_from_edges(edges, symmetrize, Progress(), duplicates)
+    warn_of(graph, edges.repairs)
+    return graph
+
+
 def _keep_largest(edges: Edges, chunks: list) -> list:
     """One chunk with the largest of the entries that repeat an edge in one direction."""
     sources, targets, weights = (np.concatenate([part[column] for part in chunks]) for column in range(3))
@@ -150,9 +154,8 @@ def _keep_largest(edges: Edges, chunks: list) -> list:
     last = np.append(np.diff(sources[order]) | np.diff(targets[order]), 1).astype(bool)
     if not last.all():
         n_repeats = int(np.count_nonzero(~last))
-        edges.repairs.append(
-            f"of {amount(n_repeats, 'repeated entry', 'repeated entries')} the largest weight was kept"
-        )
+        said = f"of {amount(n_repeats, 'repeated entry', 'repeated entries')} the largest weight was kept"
+        edges.repairs.append(said)
     kept = np.sort(order[last])
     return [(sources[kept], targets[kept], weights[kept])]
 
@@ -165,11 +168,9 @@ def keep_kinds_apart(path: str, chunks: list, names: list[list], columns: tuple[
     if not set(names[0]).isdisjoint(names[1]):
         names = [[f"{column}:{name}" for name in side] for column, side in zip(columns, names, strict=True)]
     nodes = names[0] + names[1]
-    one, other = columns
-    remark = (
-        f"bipartite: the nodes of {one!r} are 0 to {n_sources - 1}, those of {other!r} {n_sources} to {len(nodes) - 1}"
-    )
-    return Edges(path, len(nodes), chunks, nodes=nodes, remarks=[remark], n_sources=n_sources)
+    places = f"{columns[0]!r} are 0 to {n_sources - 1}, those of {columns[1]!r} {n_sources} to {len(nodes) - 1}"
+    remarks = [f"bipartite: the nodes of {places}"]
+    return Edges(path, len(nodes), chunks, nodes=nodes, remarks=remarks, n_sources=n_sources)
 
 
 def apply_policies(edges: Edges, counts: EdgeCounts, examples: np.ndarray, symmetrize: str | None) -> None:
@@ -180,47 +181,35 @@ def apply_policies(edges: Edges, counts: EdgeCounts, examples: np.ndarray, symme
         return f"({edges.name(low)}, {edges.name(high)})"
 
     if edges.symmetric == "stored once" and counts.two_way:
-        raise GraphFormatError(
-            f"is symmetric but holds both triangles of {amount(counts.two_way, 'entry', 'entries')}, "
-            f"the first {pair(edges_to_csr.TWO_WAY)}; "
-            "expected each edge once, in one triangle",
-            edges.path,
-        )
+        found = f"{amount(counts.two_way, 'entry', 'entries')}, the first {pair(edges_to_csr.TWO_WAY)}"
+        expected = "expected each edge once, in one triangle"
+        raise GraphFormatError(f"is symmetric but holds both triangles of {found}; {expected}", edges.path)
     if edges.symmetric == "stored twice" and counts.one_way + counts.unequal:
         kind = edges_to_csr.ONE_WAY if counts.one_way else edges_to_csr.UNEQUAL
-        raise GraphFormatError(
-            f"{amount(counts.one_way + counts.unequal, 'edge lacks', 'edges lack')} an equal counterpart from the "
-            f"other end, the first {pair(kind)}; expected both directions with one weight",
-            edges.path,
-        )
-    one_way_list = edges.symmetric == "list" and not counts.two_way
-    if one_way_list and counts.one_way:
+        found = f"{amount(counts.one_way + counts.unequal, 'edge lacks', 'edges lack')} an equal counterpart"
+        where = f"from the other end, the first {pair(kind)}"
+        raise GraphFormatError(f"{found} {where}; expected both directions with one weight", edges.path)
+    one_way = f"{amount(counts.one_way, 'edge has', 'edges have')} one direction"
+    if edges.symmetric == "list" and not counts.two_way and counts.one_way:
         edges.remarks.append("each edge is listed in one direction and was read as undirected")
     elif edges.symmetric != "stored once" and counts.one_way + counts.unequal:
         if symmetrize is None:
             kind = edges_to_csr.UNEQUAL if counts.unequal else edges_to_csr.ONE_WAY
-            raise GraphValidationError(
-                f"{edges.path}: not symmetric: {amount(counts.one_way, 'edge has', 'edges have')} one direction "
-                f"and {counts.unequal} two "
-                f'unequal ones, the first {pair(kind)}; expected an undirected graph, or pass symmetrize="max" or "sum"'
-            )
+            found = f"{one_way} and {counts.unequal} two unequal ones, the first {pair(kind)}"
+            remedy = 'expected an undirected graph, or pass symmetrize="max" or "sum"'
+            raise GraphValidationError(f"{edges.path}: not symmetric: {found}; {remedy}")
+        two_way = f"{counts.unequal} two unequal ones, {counts.two_way - counts.unequal} two equal ones"
         rule = "the larger of its two weights" if symmetrize == "max" else "the sum of its two weights"
-        edges.repairs.append(
-            f"the graph was directed ({amount(counts.one_way, 'edge has', 'edges have')} one direction, "
-            f"{counts.unequal} two unequal ones, {counts.two_way - counts.unequal} two equal ones); "
-            f"each edge has {rule}"
-        )
+        edges.repairs.append(f"the graph was directed ({one_way}, {two_way}); each edge has {rule}")
     if counts.duplicates:
         added = edges.details.get("weighted") or symmetrize == "sum"
         what_became = "added up" if added else 'counted once (symmetrize="sum" adds them up)'
-        edges.repairs.append(
-            f"{amount(counts.duplicates, 'repeated entry', 'repeated entries')}, the first "
-            f"{pair(edges_to_csr.DUPLICATE)}, {'was' if counts.duplicates == 1 else 'were'} {what_became}"
-        )
+        found = f"{amount(counts.duplicates, 'repeated entry', 'repeated entries')}, the first "
+        was = "was" if counts.duplicates == 1 else "were"
+        edges.repairs.append(f"{found}{pair(edges_to_csr.DUPLICATE)}, {was} {what_became}")
     if counts.zeros:
-        edges.repairs.append(
-            amount(counts.zeros, "entry of weight 0 is not an edge", "entries of weight 0 are not edges")
-        )
+        said = amount(counts.zeros, "entry of weight 0 is not an edge", "entries of weight 0 are not edges")
+        edges.repairs.append(said)
 
 
 def check_memory(path: str, n_nodes: int, n_entries: int, weighted: bool, file_bytes: int, limit: int | None) -> None:

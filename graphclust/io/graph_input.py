@@ -50,6 +50,8 @@ from graphclust.graph.other_libraries import (
 if TYPE_CHECKING:
     import networkx
 
+    from graphclust.io.edges import Edges
+
 __all__ = ["as_graph"]
 
 GRAPHS = {"igraph": from_igraph, "networkit": from_networkit, "graph_tool": from_graph_tool}
@@ -119,24 +121,11 @@ def as_graph(
         graph = _from_scipy(rows, symmetrize, rounding(G.dtype))
     elif hasattr(G, "is_directed") and hasattr(G, "adjacency"):
         graph = _from_networkx(G, weight, symmetrize, missing)
-    elif (library := origin(G)) in TABLES and is_table(G):
-        from graphclust.io.tables import graph_from_table
+    elif (listed := edges_in(G, weight, missing=missing)) is not None:
+        from graphclust.io.edges import joined
 
-        with _naming(graph_from_table, "weight", "symmetrize"):
-            return graph_from_table(G, weight=weight, symmetrize=symmetrize or "max", missing=missing)
-    elif isinstance(G, list | tuple | AbstractSet):
-        from graphclust.io.edge_arrays import graph_from_edge_arrays, is_edge_arrays
-
-        if is_edge_arrays(G):
-            refuse_name_of_weight(weight, "an array of edges")
-            edge_index, n_nodes = G
-            return graph_from_edge_arrays(edge_index, n_nodes, symmetrize=symmetrize or "max")
-        from graphclust.io.tables import graph_from_table, table_of_list
-
-        with _naming(graph_from_table, "weight", "symmetrize"):
-            table = table_of_list(G, weight, missing)
-            return graph_from_table(table, weight=weight, symmetrize=symmetrize or "max", missing=missing)
-    elif library in (*GRAPHS, "graphblas", "sparse") or (library == "pandas" and is_adjacency_table(G)):
+        return joined(listed, symmetrize or "max")
+    elif (library := origin(G)) in (*GRAPHS, "graphblas", "sparse") or (library == "pandas" and is_adjacency_table(G)):
         graph = _from_other(G, library, weight, symmetrize, missing)
     else:
         if hasattr(G, "point_weights") and hasattr(G, "graph"):
@@ -167,9 +156,8 @@ def as_graph(
 def refuse_without_edges(graph: Graph) -> None:
     """GraphValidationError for a graph without edges."""
     if graph.n_entries == 0:
-        raise GraphValidationError(
-            "G has no edges, expected at least one: nothing can be cut; communities(G) makes each node a cluster"
-        )
+        remedy = "nothing can be cut; communities(G) makes each node a cluster"
+        raise GraphValidationError(f"G has no edges, expected at least one: {remedy}")
 
 
 def is_table(G: Any) -> bool:
@@ -179,6 +167,25 @@ def is_table(G: Any) -> bool:
     """
     is_matrix = hasattr(G, "index") and hasattr(G, "columns") and set(G.index) == set(G.columns) != set()
     return hasattr(G, "collect") or (hasattr(G, "columns") and not is_matrix)
+
+
+def edges_in(G: Any, weight: str | None, *, missing: str = "error", **options: Any) -> Edges | None:
+    """The edges of a table, a list of them or an array of their ends; None for what is none of these.
+
+    options : of `edges_of_table`.
+    """
+    from graphclust.io.edge_arrays import edges_of_arrays, is_edge_arrays
+    from graphclust.io.tables import edges_of_table, graph_from_table, table_of_list
+
+    if is_edge_arrays(G):
+        refuse_name_of_weight(weight, "an array of edges")
+        return edges_of_arrays(*G)
+    with _naming(graph_from_table, "weight", "symmetrize"):
+        if isinstance(G, list | tuple | AbstractSet):
+            G = table_of_list(G, weight, missing)
+        elif not (origin(G) in TABLES and is_table(G)):
+            return None
+        return edges_of_table(G, weight=weight, missing=missing, **options)
 
 
 def _from_file(path: str | os.PathLike, weight: str | None, symmetrize: str | None, missing: str) -> Graph:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import warnings
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from collections.abc import Set as AbstractSet
 from dataclasses import replace
 from typing import Any, NamedTuple, cast
 
@@ -26,13 +25,13 @@ from graphclust.graph.matrices import (
     rounding,
     with_checked_arrays,
 )
-from graphclust.graph.other_libraries import LIBRARIES, TABLES, origin
+from graphclust.graph.other_libraries import LIBRARIES, origin
 from graphclust.io.columns import Columns
 from graphclust.io.edges import Edges
 from graphclust.io.graph_input import (
     GRAPHS,
     as_graph,
-    is_table,
+    edges_in,
     matrix_of_networkx,
     matrix_of_other,
     points,
@@ -88,9 +87,6 @@ def as_layered(
     weight, symmetrize : see `as_graph`; with `symmetrize` a directed graph becomes undirected.
     layer_weights, normalize : see `communities`.
 
-    Raises what `as_graph` raises; GraphValidationError for an edge inside a side of a bipartite graph, for layers that
-    do not fit each other, and for weights below zero of what is not signed; ParameterError for weights of the layers
-    that are not one finite number each, or have no positive sum.
     """
     if kind is not None:
         kind = as_choice(kind, "kind", KINDS)
@@ -173,10 +169,8 @@ def _of_several(
     if weights.shape != (len(names),) or weights.dtype.kind not in "iuf" or not np.isfinite(weights).all():
         raise ParameterError(f"layer_weights={layer_weights!r}, expected {len(names)} finite numbers, one a layer")
     if not weights.sum() > 0:
-        raise ParameterError(
-            f"layer_weights={layer_weights!r} sum to {weights.sum():g}, expected a sum > 0"
-            + ('; a graph whose weights below zero repel is kind="signed"' if weights.min() < 0 else "")
-        )
+        hint = '; a graph whose weights below zero repel is kind="signed"' if weights.min() < 0 else ""
+        raise ParameterError(f"layer_weights={layer_weights!r} sum to {weights.sum():g}, expected a sum > 0{hint}")
     several = build.several(made, weights.tolist(), normalize=normalize, names=[str(name) for name in names])
     return replace(several, parts=dict(zip(names, made, strict=True))).with_names(nodes, remarks)
 
@@ -238,13 +232,9 @@ def _are_graphs(G: Any) -> bool:
 
 
 def _is_graph(G: Any) -> bool:
-    is_matrix = sparse.issparse(G) or (isinstance(G, np.ndarray) and G.ndim == 2)
-    return (
-        is_matrix
-        or isinstance(G, Graph | Edges | str | os.PathLike)
-        or hasattr(G, "adjacency")
-        or origin(G) in LIBRARIES
-    )
+    if sparse.issparse(G) or isinstance(G, Graph | Edges | str | os.PathLike) or hasattr(G, "adjacency"):
+        return True
+    return (isinstance(G, np.ndarray) and G.ndim == 2) or origin(G) in LIBRARIES
 
 
 def _kind_of(G: Any, symmetrize: str | None) -> Kind:
@@ -254,10 +244,9 @@ def _kind_of(G: Any, symmetrize: str | None) -> Kind:
     is_matrix = sparse.issparse(G) or isinstance(G, np.ndarray)
     is_rectangular = is_matrix and len(G.shape) == 2 and G.shape[0] != G.shape[1] and 0 not in G.shape
     if is_rectangular and isinstance(G, np.ndarray) and G.shape[1] in (2, 3):
-        raise GraphValidationError(
-            f"G has shape {G.shape}, a matrix between two sides or a list of edges, expected to be told which: pass "
-            "kind='bipartite', or edges as a list of tuples: [*map(tuple, G.tolist())]"
-        )
+        found = f"G has shape {G.shape}, a matrix between two sides or a list of edges"
+        remedy = "pass kind='bipartite', or edges as a list of tuples: [*map(tuple, G.tolist())]"
+        raise GraphValidationError(f"{found}, expected to be told which: {remedy}")
     return "bipartite" if is_rectangular else "undirected"
 
 
@@ -271,10 +260,8 @@ def _entries_of(G: Any, kind: Kind, weight: str | None, symmetrize: str | None) 
     entries = _read(G, kind, weight)
     matrix = entries.matrix
     if kind != "bipartite" and matrix.shape[0] != matrix.shape[1]:
-        raise GraphValidationError(
-            f'G has shape {matrix.shape}, expected a square matrix; pass kind="bipartite" if rows and columns are '
-            "nodes of two kinds"
-        )
+        remedy = 'pass kind="bipartite" if rows and columns are nodes of two kinds'
+        raise GraphValidationError(f"G has shape {matrix.shape}, expected a square matrix; {remedy}")
     if 0 in matrix.shape or sum(matrix.shape) >= 2**31:
         raise GraphValidationError(f"G has shape {matrix.shape}, expected at least 1 node, and fewer than 2^31")
     refuse_impossible_weight(matrix, None if kind == "bipartite" else entries.nodes, weight, signed=kind == "signed")
@@ -304,9 +291,7 @@ def _undirected_signs(matrix: sparse.csr_array, symmetrize: str | None) -> spars
 
 def _read(G: Any, kind: Kind, weight: str | None) -> Entries:
     """The weights of a graph as its owner wrote them."""
-    from graphclust.io.edge_arrays import edges_of_arrays, is_edge_arrays
     from graphclust.io.load import edges_of_file
-    from graphclust.io.tables import edges_of_table, table_of_list
 
     library, is_signed, sides = origin(G), kind == "signed", None
     policy, two_kinds = ("signed" if is_signed else None), (True if kind == "bipartite" else None)
@@ -315,13 +300,8 @@ def _read(G: Any, kind: Kind, weight: str | None) -> Entries:
     if isinstance(G, str | os.PathLike):
         columns = Columns(weight=None if weight in (None, "weight") else weight)
         return entries_of_edges(edges_of_file(G, "ignore" if weight is None else policy, two_kinds, columns=columns))
-    if is_edge_arrays(G):
-        refuse_name_of_weight(weight, "an array of edges")
-        return entries_of_edges(edges_of_arrays(*G))
-    if isinstance(G, list | tuple | AbstractSet):
-        G, library = table_of_list(G, weight), "list"
-    if library == "list" or (library in TABLES and is_table(G)):
-        return entries_of_edges(edges_of_table(G, weight=weight, bipartite=two_kinds, weights=policy))
+    if (edges := edges_in(G, weight, bipartite=two_kinds, weights=policy)) is not None:
+        return entries_of_edges(edges)
     if hasattr(G, "is_directed") and hasattr(G, "adjacency"):
         entries = Entries(*matrix_of_networkx(G, weight, is_signed), is_named=True)
         attributes = [[side for _, side in G.nodes(data=name)] for name in SIDES]

@@ -19,8 +19,7 @@ def read_node_weights(path: str | os.PathLike[str], graph: Graph) -> np.ndarray:
         whose first column has the nodes' names, and the second their weights, or the column that follows the path after
         a colon: "nodes.tsv:length", where the first line names the columns. A line "#" or "%" is a comment.
 
-    Raises GraphFormatError where a line has no such number, a node comes twice or not at all, ParameterError for a
-    column that is not there, OSError as `open` does. A GraphWarning counts nodes that the graph does not have.
+    A node that comes twice or not at all is an error; a GraphWarning counts nodes that the graph does not have.
     """
     path, column = os.fspath(path), None
     if not os.path.exists(path) and ":" in path:
@@ -58,11 +57,8 @@ def read_node_weights(path: str | os.PathLike[str], graph: Graph) -> np.ndarray:
             weights[u] = _number(words[place], path, line)
     missing = np.flatnonzero(np.isnan(weights))
     if len(missing):
-        raise GraphFormatError(
-            f"has no weight of {amount(len(missing), 'node')}, the first {names[missing[0]]!r}; expected a line for "
-            "each node",
-            path,
-        )
+        found = f"has no weight of {amount(len(missing), 'node')}, the first {names[missing[0]]!r}"
+        raise GraphFormatError(f"{found}; expected a line for each node", path)
     if n_unknown:
         warn_caller(f"{path}: {amount(n_unknown, 'node')} that the graph does not have left out", GraphWarning)
     return weights

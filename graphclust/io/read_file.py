@@ -161,12 +161,8 @@ def check_format(format: str, reading: Reading, source: Source) -> None:
     path, head = source.path, source.head()
     refuse_other_arguments(reading, format, path)
     if format not in WITHOUT_LINES and b"\r" in head.rstrip() and b"\n" not in head:
-        raise GraphFormatError(
-            "its lines end in carriage returns alone, as on old Macs, expected line feeds; save it with the line ends "
-            "of Unix or Windows",
-            path,
-            1,
-        )
+        found = "its lines end in carriage returns alone, as on old Macs, expected line feeds"
+        raise GraphFormatError(f"{found}; save it with the line ends of Unix or Windows", path, 1)
 
 
 @contextmanager

@@ -9,7 +9,7 @@ from graphclust.io.formats.dimacs import START as dimacs_start
 from graphclust.io.formats.matrix_market import BANNER
 from graphclust.io.formats.network_files import LISTED_FORMATS, network_format
 from graphclust.io.formats.other_formats import refuse_other_formats
-from graphclust.io.formats.suitesparse import is_tar
+from graphclust.io.formats.suitesparse import TAR, TAR_AT
 from graphclust.io.formats.whole_files import WHOLE, whole_format
 from graphclust.io.text.byte_source import Source, open_source
 from graphclust.io.text.edge_lines import counts_edges
@@ -36,24 +36,21 @@ def recognize(source: Source) -> str:
     head = source.head()
     if not head:
         raise GraphFormatError("is empty, expected a graph", source.path)
-    if is_tar(head):
+    if head.startswith(TAR, TAR_AT):
         return "suitesparse"
     network = network_format(head, source.path)
     if network is not None:
         return network
     for mark, name in ((b"\xff\xfe", "UTF-16"), (b"\xfe\xff", "UTF-16"), (b"\x00\x00\xfe\xff", "UTF-32")):
         if head.startswith(mark):
-            raise GraphFormatError(
-                f"is {name} text (by its BOM), expected UTF-8; save it as UTF-8, or name its encoding", source.path
-            )
+            expected = "expected UTF-8; save it as UTF-8, or name its encoding"
+            raise GraphFormatError(f"is {name} text (by its BOM), {expected}", source.path)
     text = head.removeprefix(b"\xef\xbb\xbf").lstrip()
     if dimacs_start.match(text):
         return "dimacs"
     if head.startswith(b"\x89HDF"):
-        raise GraphFormatError(
-            "is an HDF5 file, expected a graph; of an .h5ad file pass anndata.read_h5ad(path) to cluster_anndata",
-            source.path,
-        )
+        remedy = "of an .h5ad file pass anndata.read_h5ad(path) to cluster_anndata"
+        raise GraphFormatError(f"is an HDF5 file, expected a graph; {remedy}", source.path)
     if b"\0" in head:
         raise GraphFormatError(f"is binary (it starts with {quote(head, 20)!r}), expected a text file", source.path)
     if not text:
@@ -64,20 +61,15 @@ def recognize(source: Source) -> str:
     if start.startswith((b"<!doctype html", b"<html")):
         raise GraphFormatError("is an HTML page, not a graph; was the download refused?", source.path)
     if start.startswith((b"<", b"{", b"[", b"*")):
-        raise GraphFormatError(
-            f"starts with {quote(text, 40)!r}, which is not a known format; expected one of {', '.join(FORMATS)}",
-            source.path,
-        )
+        expected = f"expected one of {', '.join(FORMATS)}"
+        raise GraphFormatError(f"starts with {quote(text, 40)!r}, which is not a known format; {expected}", source.path)
     refuse_other_formats(head, source.path)
     lines = data_lines(head, 1)
     if re.search(r"\.mtx(\.gz|\.bz2)?$", source.path, re.IGNORECASE):
         first = lines[0] if lines else text.split(b"\n")[0]
-        raise GraphFormatError(
-            f"Not a Matrix Market file: {quote(first)!r} comes before any %%MatrixMarket banner; if it is an edge list "
-            "use format='snap' (whole-number ids) or format='csv' (any ids)",
-            source.path,
-            line_of(head, first),
-        )
+        found = f"Not a Matrix Market file: {quote(first)!r} comes before any %%MatrixMarket banner"
+        remedy = "if it is an edge list use format='snap' (whole-number ids) or format='csv' (any ids)"
+        raise GraphFormatError(f"{found}; {remedy}", source.path, line_of(head, first))
     return "metis" if _looks_like_metis(head, source.path) else "snap"
 
 

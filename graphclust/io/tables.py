@@ -15,11 +15,9 @@ import numpy as np
 from graphclust.checks import as_choice, as_names
 from graphclust.errors import GraphFormatError, GraphValidationError, ParameterError, amount
 from graphclust.graph.container import Graph
-from graphclust.graph.matrices import warn_of
 from graphclust.io.columns import Kind, as_columns, choose, describe_choice, may_overlap, refuse_overlap
-from graphclust.io.edges import DUPLICATES, Edges, graph_from_edges, keep_kinds_apart
+from graphclust.io.edges import DUPLICATES, Edges, joined, keep_kinds_apart
 from graphclust.io.weight_checks import refuse_impossible
-from graphclust.progress import Progress
 
 __all__ = ["graph_from_table"]
 
@@ -74,9 +72,7 @@ def graph_from_table(
     as_choice(missing, "missing", ("error", "drop"))
     as_choice(duplicates, "duplicates", DUPLICATES)
     edges = edges_of_table(table, source, target, weight, nodes, bipartite=bipartite, missing=missing)
-    graph, _ = graph_from_edges(edges, symmetrize, Progress(), duplicates)
-    warn_of(graph, edges.repairs)
-    return graph
+    return joined(edges, symmetrize, duplicates)
 
 
 def edges_of_table(
@@ -92,9 +88,8 @@ def edges_of_table(
     if hasattr(table, "collect"):
         raise GraphValidationError("the table is a polars.LazyFrame, expected a DataFrame; pass table.collect()")
     if not hasattr(table, "columns"):
-        raise TypeError(
-            f"table is a {type(table).__name__}, expected a pandas or Polars DataFrame, or anything with columns"
-        )
+        expected = "expected a pandas or Polars DataFrame, or anything with columns"
+        raise TypeError(f"table is a {type(table).__name__}, {expected}")
     columns = column_names(table)
     if hasattr(table, "fetchnumpy"):  # of DuckDB, which computes it here
         table = table.fetchnumpy()
@@ -130,11 +125,9 @@ def edges_of_table(
     given = None
     if weight is not None and not counts_one:
         if n_missing := int(_missing(table[weight]).sum()):
+            found = f"{path}: column {weight!r} has {amount(n_missing, 'missing value')}, expected a weight in each row"
             remedy = 'weights="ignore"' if in_file else "weight=None"
-            raise GraphValidationError(
-                f"{path}: column {weight!r} has {amount(n_missing, 'missing value')}, expected a weight in each row; "
-                f"{remedy} counts each edge 1"
-            )
+            raise GraphValidationError(f"{found}; {remedy} counts each edge 1")
         given = _numbers(np.asarray(table[weight]))[kept]
         rows_kept = np.arange(len(table[weight]))[kept]
 
@@ -144,18 +137,15 @@ def edges_of_table(
 
         if given.dtype.kind not in "biuf":
             odd = next((i for i, value in enumerate(given.tolist()) if not _is_number(value)), 0)
-            raise GraphValidationError(
-                f"{path}: column {weight!r} has dtype {given.dtype}, expected numbers; convert them first, as "
-                f"{given[odd]!r} in {place(odd)}"
-            )
+            found = f"{path}: column {weight!r} has dtype {given.dtype}, expected numbers"
+            raise GraphValidationError(f"{found}; convert them first, as {given[odd]!r} in {place(odd)}")
         given = np.abs(given.astype(np.float64)) if weights == "abs" else given.astype(np.float64)
         refuse_impossible(given, f"{path}: column {weight!r}", in_file, place, signed=weights == "signed")
     try:
         edges = _named_edges(ends, given, nodes, (str(source), str(target)), bipartite, path)
     except TypeError as problem:
-        raise GraphValidationError(
-            f"{path}: columns {source!r} and {target!r} hold what names no node: {problem}; expected texts or numbers"
-        ) from None
+        found = f"{path}: columns {source!r} and {target!r} hold what names no node: {problem}"
+        raise GraphValidationError(f"{found}; expected texts or numbers") from None
     edges.details["weighted"] = given is not None
     if lacking:
         edges.repairs.append(lacking)
@@ -188,10 +178,9 @@ def _ends(table: Any, names: tuple[Any, Any], missing: str, path: str) -> tuple[
     name = names[0] if lacks[0][row] else names[1]
     n_missing = int(either.sum())
     if missing == "error":
-        raise GraphValidationError(
-            f"{path}: {amount(n_missing, 'row lacks', 'rows lack')} an id, the first in row {row} of column {name!r}; "
-            'expected two in each: missing="drop" leaves these rows out'
-        )
+        found = f"{amount(n_missing, 'row lacks', 'rows lack')} an id, the first in row {row} of column {name!r}"
+        remedy = 'expected two in each: missing="drop" leaves these rows out'
+        raise GraphValidationError(f"{path}: {found}; {remedy}")
     kept = ~either
     said = f"{amount(n_missing, 'row')} without an id left out, the first row {row}"
     ids = [_ids(table, name)[kept] for name in names]
@@ -258,9 +247,8 @@ def table_of_list(rows: Collection[Any], weight: str | None, missing: str = "err
         if any(weight in attributes for attributes in given):
             columns[weight] = [attributes.get(weight, 1.0) for attributes in given]
     elif odd := [row for row in listed if not _is_number(row[2])]:
-        raise GraphValidationError(
-            f"the third entry of the edge {odd[0]!r} is not a number, expected numbers in (u, v, weight), or (u, v)"
-        )
+        expected = "expected numbers in (u, v, weight), or (u, v)"
+        raise GraphValidationError(f"the third entry of the edge {odd[0]!r} is not a number, {expected}")
     if weight not in (None, "weight") and weight not in columns:
         raise ParameterError(
             f"weight={weight!r} is in no tuple of G, expected (u, v, {{{weight!r}: 1.0}}); leave it out where the "
@@ -351,9 +339,7 @@ def _ranked(ids: np.ndarray) -> tuple[list[Any], np.ndarray]:
     return np.flatnonzero(is_there).tolist(), (np.cumsum(is_there) - 1)[ids]
 
 
-def _number(
-    sources: np.ndarray, targets: np.ndarray, nodes: Sequence[Hashable] | None
-) -> tuple[list[Hashable], np.ndarray]:
+def _number(sources: np.ndarray, targets: np.ndarray, nodes: Sequence[Hashable] | None) -> tuple[list, np.ndarray]:
     """The nodes, and the number of each end: those of all sources, then those of all targets."""
     common = np.result_type(sources, targets) if {sources.dtype.kind, targets.dtype.kind} <= set("iu") else None
     if nodes is None and common is not None and common.kind in "iu":  # of int64 and uint64 NumPy makes floats

@@ -1,9 +1,8 @@
 """NumPy's files, .npy and .npz, from any source: the sizes that they claim are checked before memory is taken.
 
 `numpy.load` and `scipy.sparse.load_npz` allocate whatever a header asks for, and a damaged byte ends in any of a dozen
-exceptions. Here the directory of an archive, the sizes of its members and the headers of their arrays come first. They
-are compared with the bytes of the file and with a limit. Then the numbers are read block by block, and the checksums
-compared. Pickled objects are never loaded.
+exceptions. Here sizes are compared with the bytes of the file and with a limit before numbers are read, block by block,
+and checksums after it. Pickled objects are never loaded.
 
 Source of the format: NEP 1, "A simple file format for NumPy arrays".
 """
@@ -20,7 +19,7 @@ import warnings
 import zipfile
 import zlib
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from typing import IO, Any
 
@@ -44,8 +43,7 @@ BROKEN = (
 def name_failures(path: str, complaint: str) -> Iterator[None]:
     """Turn every failure of the block into an error with the path: GraphFormatError, or ResourceLimitError for memory.
 
-    complaint : what the file is not, such as "holds no matrix". Errors of this package, and those of the system that
-    name a file, stay as they are.
+    complaint : such as "holds no matrix". Errors of this package, and those of the system that name a file, stay.
     """
     try:
         yield
@@ -84,14 +82,7 @@ class ArrayHeader:
 
 
 def read_header(file: IO[bytes]) -> ArrayHeader:
-    """The header of a .npy file, after which the numbers follow; ValueError for what is none.
-
-    >>> file = io.BytesIO()
-    >>> np.save(file, np.zeros((3, 2), np.float32))
-    >>> _ = file.seek(0)
-    >>> read_header(file)
-    ArrayHeader(shape=(3, 2), dtype=dtype('float32'), fortran_order=False)
-    """
+    """The header of a .npy file, after which the numbers follow; ValueError for what is none."""
     start = file.read(8)
     if start[:6] != MAGIC or start[6:] not in (b"\1\0", b"\2\0", b"\3\0"):
         raise ValueError(f"an array starts with {start!r}, expected NumPy's {MAGIC!r} and its version 1, 2 or 3")
@@ -161,10 +152,7 @@ class ArrayArchive:
         return list(self._members)
 
     def header(self, name: str) -> ArrayHeader:
-        """What an array claims. ValueError where it is missing, or claims more bytes than its member or file can hold.
-
-        What a member itself claims counts no more than what deflate could have packed.
-        """
+        """What an array claims; ValueError where it is missing, or cannot have been stored or deflated to its bytes."""
         member = self._member(name)
         packed = min(member.compress_size, self._file_bytes)
         most = min(member.file_size, packed if member.compress_type == zipfile.ZIP_STORED else packed * MOST_DEFLATED)
@@ -190,15 +178,11 @@ class ArrayArchive:
     def _member(self, name: str) -> zipfile.ZipInfo:
         member = self._members.get(name)
         if member is None:
-            raise ValueError(f"it has no array {name!r}, but {_as_lists(self.names) or 'nothing'}")
+            there = ", ".join(map(repr, self.names[:12])) + " ..." * (len(self.names) > 12)
+            raise ValueError(f"it has no array {name!r}, but {there or 'nothing'}")
         if member.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
             raise ValueError(f"its member {name!r} is neither stored nor deflated, as NumPy writes them")
         return member
-
-
-def _as_lists(names: list[str]) -> str:
-    shown = ", ".join(map(repr, names[:12]))
-    return shown if len(names) <= 12 else shown + " ..."
 
 
 def check_allowed(path: str, n_bytes: int, file_bytes: int, memory_limit: int | None) -> None:
@@ -218,10 +202,7 @@ def open_archive(
     """The arrays of an .npz file, to be read within the block.
 
     path : what errors call the file.  complaint : see `name_failures`.
-    memory_limit : most bytes of the arrays that are read together; None allows 200 for each byte of the file, at least
-        256 MiB and at most what the machine has.
-
-    Raises GraphFormatError for what is no such archive or a damaged one; ResourceLimitError; OSError as `open` does.
+    memory_limit : most bytes of the arrays that are read together; None allows what `allowed_bytes` does.
     """
     with name_failures(path, complaint), _open(file) as stream:
         file_bytes = stream.seek(0, io.SEEK_END)
@@ -246,13 +227,8 @@ def read_array(
         return _read_numbers(stream, header)
 
 
-@contextmanager
-def _open(file: str | os.PathLike | IO[bytes]) -> Iterator[IO[bytes]]:
-    if isinstance(file, str | os.PathLike):
-        with open(file, "rb") as stream:
-            yield stream
-    else:
-        yield file
+def _open(file: str | os.PathLike | IO[bytes]) -> AbstractContextManager[IO[bytes]]:
+    return open(file, "rb") if isinstance(file, str | os.PathLike) else nullcontext(file)
 
 
 def parse_json(text: str | bytes) -> Any:

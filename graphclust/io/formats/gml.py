@@ -130,9 +130,8 @@ class _Gml:
             raise GraphFormatError("holds no graph, expected gml: graph [ node [ id 0 ] ... ]", listing.path)
         for id, at in self.not_yet_listed.items():
             if id not in listing.number_of:
-                raise self._error(
-                    f"an edge names node {quote(id.encode(errors='replace'), 40)!r}, which is not there", at
-                )
+                node = quote(id.encode(errors="replace"), 40)
+                raise self._error(f"an edge names node {node!r}, which is not there", at)
         if self.is_directed:
             listing.is_directed = bytearray(b"\1") * len(listing.sources)
 

@@ -87,11 +87,8 @@ def stream_entries(
         line += n_lines
         yield parts, line, n_read
     if n_read < header.n_entries:
-        raise GraphFormatError(
-            f"Truncated: the header declares {header.n_entries} entries, found {n_read}; get the file again",
-            source.path,
-            line,
-        )
+        found = f"Truncated: the header declares {header.n_entries} entries, found {n_read}"
+        raise GraphFormatError(f"{found}; get the file again", source.path, line)
 
 
 def with_first(first, blocks):
@@ -146,21 +143,15 @@ def _read_banner(text: bytes, path: str, weights: str) -> tuple[str, bool]:
     """The field's name and whether the matrix is symmetric, from the first line."""
     words = [quote(word) for word in text[:200].lower().split()]
     if not words or words[0] != "%%matrixmarket":
-        raise GraphFormatError(
-            f"Not a Matrix Market file: it starts with {quote(text)!r}, expected a %%MatrixMarket banner; for an edge "
-            "list use format='snap' (whole-number ids) or format='csv' (any ids)",
-            path,
-            1,
-        )
+        found = f"Not a Matrix Market file: it starts with {quote(text)!r}, expected a %%MatrixMarket banner"
+        remedy = "for an edge list use format='snap' (whole-number ids) or format='csv' (any ids)"
+        raise GraphFormatError(f"{found}; {remedy}", path, 1)
     kind, layout, field, symmetry = (words[1:] + [""] * 4)[:4]
     if kind != "matrix":
         raise GraphFormatError(f"holds a {kind!r}, expected a matrix", path, 1)
     if layout != "coordinate":
-        raise GraphFormatError(
-            f"holds the format {layout!r}, coordinate required: a line `row column value` for each entry that is not 0",
-            path,
-            1,
-        )
+        expected = "coordinate required: a line `row column value` for each entry that is not 0"
+        raise GraphFormatError(f"holds the format {layout!r}, {expected}", path, 1)
     is_signed = field == "complex" or symmetry in ("hermitian", "skew-symmetric")
     if is_signed and weights not in ("abs", "ignore"):
         raise GraphValidationError(
@@ -199,12 +190,8 @@ def _read_sizes(text: bytes, banner: tuple[str, bool], source: Source, line: int
         raise GraphValidationError(f"{source.path}, line {line}: the matrix has 0 nodes, expected at least 1 node")
     least = 4 if field == "pattern" else 6
     if n_entries * least - 1 > source.most_bytes:
-        raise GraphFormatError(
-            f"the header declares {n_entries} entries, but the file has only {source.most_bytes} bytes "
-            f"(at least {least} an entry)",
-            source.path,
-            line,
-        )
+        found = f"the file has only {source.most_bytes} bytes (at least {least} an entry)"
+        raise GraphFormatError(f"the header declares {n_entries} entries, but {found}", source.path, line)
     check_memory(source.path, n_nodes, n_entries, field != "pattern", source.most_bytes, reading.memory_limit)
     return Header(field, symmetric, n_rows, n_columns, n_entries, n_rows if bipartite else 0)
 

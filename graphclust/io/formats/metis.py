@@ -59,16 +59,11 @@ def read_metis(source: Source, reading: Reading, progress: Progress) -> Edges:
     if header is None:
         raise GraphFormatError("is empty, expected a METIS header: nodes, edges and perhaps fmt", source.path)
     if node < header.n_nodes:
-        raise GraphFormatError(
-            f"the header says {header.n_nodes} nodes, but only {node} lines follow: is the file whole?",
-            source.path,
-            line,
-        )
+        found = f"the header says {header.n_nodes} nodes, but only {node} lines follow"
+        raise GraphFormatError(f"{found}: is the file whole?", source.path, line)
     if n_entries != 2 * header.n_edges:
-        raise GraphFormatError(
-            f"the header says {header.n_edges} edges, found {n_entries} neighbors, which make {n_entries / 2:g}",
-            source.path,
-        )
+        found = f"found {n_entries} neighbors, which make {n_entries / 2:g}"
+        raise GraphFormatError(f"the header says {header.n_edges} edges, {found}", source.path)
     of_nodes = None if constraint is None else np.array(node_weights[: header.n_nodes])
     unused = ["the size"] * header.sized + [f"all weights but number {constraint}"] * (header.n_weights > 1)
     repairs = [f"not used: {' and '.join(unused)} of each node"] if unused else []
@@ -106,11 +101,8 @@ def _header_of(text: bytes, source: Source, line: int, memory_limit: int | None)
     if n_nodes == 0:
         raise GraphValidationError(f"{source.path}, line {line}: the graph has 0 nodes, expected at least 1 node")
     if n_nodes - 1 > source.most_bytes or 4 * n_edges - 1 > source.most_bytes:
-        raise GraphFormatError(
-            f"the header says {n_nodes} nodes and {n_edges} edges, but the file has only {source.most_bytes} bytes",
-            source.path,
-            line,
-        )
+        found = f"the file has only {source.most_bytes} bytes"
+        raise GraphFormatError(f"the header says {n_nodes} nodes and {n_edges} edges, but {found}", source.path, line)
     check_memory(source.path, n_nodes, 2 * n_edges, fmt[2] == "1", source.most_bytes, memory_limit)
     return Header(n_nodes, n_edges, (fmt[0] == "1") + (n_weights if fmt[1] == "1" else 0), fmt[2] == "1", fmt[0] == "1")
 
@@ -149,14 +141,11 @@ def _read_lines(block: memoryview, header: Header, node: int, path: str, line: i
     n_entries = np.zeros(len(n_lines), np.int64)
     faults = np.zeros((len(n_lines), 2), np.int64)
     run_in_blocks(
-        neighbor_text.parse_neighbors,
-        boundaries,
-        text,
+        neighbor_text.parse_neighbors, boundaries, text,
         neighbor_text.NeighborLines(header.n_nodes, header.n_leading, header.weighted),
-        neighbor_text.BlockStarts(nodes, entry_starts),
-        neighbor_text.NeighborEntries(sources, targets, weights),
+        neighbor_text.BlockStarts(nodes, entry_starts), neighbor_text.NeighborEntries(sources, targets, weights),
         neighbor_text.BlockOutcomes(n_entries, faults),
-    )
+    )  # fmt: skip
     faulty = np.flatnonzero(faults[:, 0])
     if len(faulty):
         code, position = faults[faulty[0]].tolist()

@@ -116,8 +116,9 @@ def _edges_of(listing: NetworkListing, weights: str | None, symmetrize: str | No
         values = unfit.look_at(values, lambda i: f"edge ({', '.join(str(names[end[i]]) for end in ends)})")
         unfit.complain()
     sources, targets, values = _entries(listing, values, edges, symmetrize)
-    if values is None and weights != "ignore" and _have_repeats(sources, targets):
-        values = np.ones(len(sources))
+    if values is None and weights != "ignore":
+        keys = np.sort(sources.astype(np.int64) << 32 | targets)
+        values = np.ones(len(sources)) if (keys[1:] == keys[:-1]).any() else None
     edges.details["weighted"] = values is not None
     edges.chunks = [(sources, targets, values)] if len(sources) else []
     return edges
@@ -139,11 +140,6 @@ def _entries(listing: NetworkListing, values: np.ndarray | None, edges: Edges, s
             sources, targets = np.append(sources, targets[other]), np.append(targets, sources[other])
             values = None if values is None else np.append(values, values[other])
     return sources, targets, values
-
-
-def _have_repeats(sources: np.ndarray, targets: np.ndarray) -> bool:
-    keys = np.sort(sources.astype(np.int64) << 32 | targets)
-    return bool((keys[1:] == keys[:-1]).any())
 
 
 def _names_of(listing: NetworkListing, ids_are_names: bool) -> tuple[list, list[str]]:
@@ -189,17 +185,11 @@ def _weights_of(listing: NetworkListing, weights: str | None, edges: Edges) -> n
     if attribute.unfit is not None:
         word, line = attribute.unfit
         text = quote(word.encode(errors="replace"), 40)
-        raise GraphFormatError(
-            f"the edge attribute {attribute.name!r} is {text!r}, expected a number; "
-            'weights="ignore" counts every edge as 1',
-            listing.path,
-            line,
-        )
+        found = f"the edge attribute {attribute.name!r} is {text!r}, expected a number"
+        raise GraphFormatError(f'{found}; weights="ignore" counts every edge as 1', listing.path, line)
     if not is_sure and weights is None:
-        edges.repairs.append(
-            f"the edge attribute {attribute.name!r} was read as weights; "
-            'pass weights="file" if it is, weights="ignore" if it is not'
-        )
+        remedy = 'pass weights="file" if it is, weights="ignore" if it is not'
+        edges.repairs.append(f"the edge attribute {attribute.name!r} was read as weights; {remedy}")
     default = 1.0 if attribute.default is None else attribute.default
     values = np.full(len(listing.sources), default)
     values[np.array(attribute.edges, np.int64)] = attribute.values

@@ -40,9 +40,7 @@ def as_network(graph: Graph, names: list[Any]) -> networkx.Graph:
 def name_network(graph: Graph, format: str) -> networkx.Graph:
     """The graph as NetworkX's, with nodes that `load_graph` calls as the graph does.
 
-    It takes ids that are all whole numbers for numbers; where they are text, the attribute "name" says so. Raises
-    GraphValidationError for names that are neither all text nor all numbers, for two alike, and for one that the format
-    cannot hold.
+    It takes ids that are all whole numbers for numbers; where they are text, the attribute "name" says so.
     """
     nodes = range(graph.n_nodes) if graph.nodes is None else graph.nodes
     names = _texts(nodes, format)
@@ -83,13 +81,6 @@ def write_network(file: IO[bytes] | gzip.GzipFile, network: networkx.Graph, form
     writers[format](network, file)
 
 
-def network_bytes(network: networkx.Graph, format: str) -> int:
-    """How long the file is, found by writing it to nowhere."""
-    nowhere = _Nowhere()
-    write_network(nowhere, network, format)
-    return nowhere.n_bytes
-
-
 class _Nowhere(io.BytesIO):
     """Counts what is written, and keeps nothing."""
 
@@ -98,3 +89,10 @@ class _Nowhere(io.BytesIO):
     def write(self, data: Any) -> int:
         self.n_bytes += len(data)
         return len(data)
+
+
+def network_bytes(network: networkx.Graph, format: str) -> int:
+    """How long the file is, found by writing it to nowhere."""
+    nowhere = _Nowhere()
+    write_network(nowhere, network, format)
+    return nowhere.n_bytes

@@ -21,7 +21,6 @@ def read_node_link(content: bytes, listing: NetworkListing, check: Callable[[int
 
     Nodes are known by the first of "id", "key", "name" and whatever else all of them have under which all ends of links
     are found, or by their places in the list, from 0; a file without nodes has those that its links name.
-    Raises GraphFormatError for what is no JSON, or no such graph.
     """
     check(_SCAN * len(content))
     try:
@@ -33,10 +32,8 @@ def read_node_link(content: bytes, listing: NetworkListing, check: Callable[[int
     data = data.get("elements", data) if isinstance(data, dict) else data
     key = next((name for name in ("links", "edges") if isinstance(data, dict) and name in data), None)
     if key is None:
-        raise GraphFormatError(
-            'is JSON without "links" or "edges", no known format; expected a graph as networkx.node_link_data',
-            listing.path,
-        )
+        found = 'is JSON without "links" or "edges", no known format'
+        raise GraphFormatError(f"{found}; expected a graph as networkx.node_link_data", listing.path)
     nodes = _dicts(data.get("nodes", []), "nodes", listing.path)
     links = _dicts(data[key], key, listing.path)
     ends = _ends_of(links, key, listing.path)
@@ -98,11 +95,9 @@ def _names_of(nodes: list[dict[str, Any]], ends: list[tuple[Any, Any]], path: st
         return list(range(len(nodes)))
     known = places if not keys else {_id(node[keys[0]], "a node", path) for node in nodes}
     lost = next((text for pair in ends for text in map(_text, pair) if text not in known), "")
-    raise GraphFormatError(
-        f"links name nodes by no key that all nodes have (keys: {', '.join(map(repr, keys[:8])) or 'none'}), nor by "
-        f"their places; the first that is not found is {quote(lost.encode(errors='replace'), 40)!r}",
-        path,
-    )
+    which = f"(keys: {', '.join(map(repr, keys[:8])) or 'none'}), nor by their places"
+    first = f"the first that is not found is {quote(lost.encode(errors='replace'), 40)!r}"
+    raise GraphFormatError(f"links name nodes by no key that all nodes have {which}; {first}", path)
 
 
 def _add_links(

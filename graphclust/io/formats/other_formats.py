@@ -52,11 +52,8 @@ def _lines(text: bytes, most: int) -> list[bytes]:
 
 def _refuse(what: str, text: bytes, path: str) -> None:
     start = quote(text.strip().split(b"\n")[0], 40)
-    raise GraphFormatError(
-        f"looks like {what} (it starts with {start!r}), which is not read here; write its edges as a table "
-        "`source,target,weight`, or as GraphML",
-        path,
-    )
+    found = f"looks like {what} (it starts with {start!r}), which is not read here"
+    raise GraphFormatError(f"{found}; write its edges as a table `source,target,weight`, or as GraphML", path)
 
 
 def _is_lgl(lines: list[bytes]) -> bool:
@@ -81,10 +78,6 @@ def _is_named_matrix(lines: list[bytes]) -> bool:
     """Whether the first word of each line is the name of its column in the first line."""
     rows = [[field.strip(b' "') for field in re.split(rb"[,;\t]", line)] for line in lines]
     names = rows[0][1:] if rows else []
-    return (
-        len(names) > 1
-        and len(rows) > 2
-        and len(set(names)) == len(names)
-        and [row[0] for row in rows[1:]] == names[: len(rows) - 1]
-        and all(len(row) == len(rows[0]) for row in rows)
-    )
+    if len(names) < 2 or len(rows) < 3 or len(set(names)) < len(names) or {*map(len, rows)} != {len(rows[0])}:
+        return False
+    return [row[0] for row in rows[1:]] == names[: len(rows) - 1]

@@ -82,11 +82,9 @@ class _Pajek:
             for vertex in range(1, self.n_vertices + 1):
                 self.listing.add_node(str(vertex))
         elif part in _OTHER_NETWORKS:
-            raise self._error(
-                f"*{words[0]} begins a network of states or layers, as Infomap writes it, expected a plain one: its "
-                "*Vertices, and *Edges or *Arcs between them",
-                number,
-            )
+            found = f"*{words[0]} begins a network of states or layers, as Infomap writes it"
+            expected = "expected a plain one: its *Vertices, and *Edges or *Arcs between them"
+            raise self._error(f"{found}, {expected}", number)
         elif part not in (*_PAIRS, *_LISTS, "matrix", "network", *_PASSED_OVER):
             known = ", ".join(f"*{name}" for name in ("vertices", *_PAIRS, *_LISTS, "matrix"))
             raise self._error(f"{quote(line.encode(), 40)!r} begins an unknown part, expected one of {known}", number)

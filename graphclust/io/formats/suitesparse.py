@@ -22,12 +22,7 @@ _COMPANION = re.compile(
 MOST_MEMBERS = 10_000
 MOST_COMPANION_BYTES = 1 << 30
 _OUTSIDE = re.compile(r"[/\\]|[A-Za-z]:|(.*[/\\])?\.\.([/\\]|$)", re.DOTALL)
-_MAGIC_AT, _MAGIC = 257, b"ustar"
-
-
-def is_tar(head: bytes) -> bool:
-    """Does a file that starts so hold a tar archive?"""
-    return head[_MAGIC_AT : _MAGIC_AT + len(_MAGIC)] == _MAGIC
+TAR_AT, TAR = 257, b"ustar"  # where a tar archive says that it is one
 
 
 def read_suitesparse(source: Source, reading: Reading, progress: Progress) -> Edges:

@@ -1,8 +1,6 @@
 """The small classic graphs that NetworkX carries, by name, for people without a file."""
 
-from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -10,25 +8,14 @@ from graphclust.errors import ParameterError
 from graphclust.graph.container import Graph
 from graphclust.io.graph_input import as_graph
 
-if TYPE_CHECKING:
-    import networkx
-
 __all__ = ["classic_graph"]
 
-
-def _generators() -> dict[str, "Callable[[], networkx.Graph]"]:
-    import networkx as nx
-
-    return {
-        "karate": nx.karate_club_graph,
-        "les-miserables": nx.les_miserables_graph,
-        "davis": nx.davis_southern_women_graph,
-        "florentine": nx.florentine_families_graph,
-    }
-
-
+# NetworkX's function for each, and the attribute of nodes that is a known division.
+NAMES = {
+    "karate": ("karate_club_graph", "club"), "les-miserables": ("les_miserables_graph", None),
+    "davis": ("davis_southern_women_graph", "bipartite"), "florentine": ("florentine_families_graph", None),
+}  # fmt: skip
 LEFT_OUT = "the weights that NetworkX gives the edges of this graph were left out"
-NAMES = ("karate", "les-miserables", "davis", "florentine")
 
 
 def classic_graph(name: str) -> tuple[Graph, np.ndarray | None]:
@@ -47,9 +34,10 @@ def classic_graph(name: str) -> tuple[Graph, np.ndarray | None]:
     """
     if name not in NAMES:
         raise ParameterError(f"name={name!r} is not a classic graph, expected one of {', '.join(NAMES)}")
-    network = _generators()[name]()
-    attribute = {"karate": "club", "davis": "bipartite"}.get(name)
-    labels = None
+    import networkx
+
+    function, attribute = NAMES[name]
+    network, labels = getattr(networkx, function)(), None
     if attribute is not None:
         kinds = [kind for _, kind in network.nodes(data=attribute)]
         labels = np.array([sorted(set(kinds)).index(kind) for kind in kinds])

@@ -107,7 +107,8 @@ def _matrix(variables: dict[str, Any], path: str) -> Any:
     if isinstance(problem, np.ndarray) and "A" in (problem.dtype.names or ()) and problem.size == 1:
         return problem["A"].item()
     names = [name for name, value in there.items() if sparse.issparse(value)]
-    names = names or [name for name, value in there.items() if _is_square(value)]
+    arrays = {name: value for name, value in there.items() if isinstance(value, np.ndarray) and value.ndim == 2}
+    names = names or [name for name, a in arrays.items() if a.dtype.kind in "biuf" and a.shape[0] == a.shape[1]]
     if len(names) != 1:
         raise GraphFormatError(
             f"holds {len(names)} matrices that may be the graph among {', '.join(there) or 'no variables'}; expected "
@@ -115,12 +116,6 @@ def _matrix(variables: dict[str, Any], path: str) -> Any:
             path,
         )
     return there[names[0]]
-
-
-def _is_square(value: Any) -> bool:
-    """Whether a variable is a square matrix of real numbers."""
-    is_matrix = isinstance(value, np.ndarray) and value.ndim == 2 and value.dtype.kind in "biuf"
-    return is_matrix and value.shape[0] == value.shape[1]
 
 
 # NAME(path, reading) gives the edges, and how many bytes were read.

@@ -62,11 +62,7 @@ class XmlElements:
         return text
 
     def read(self, source: Source, progress: Progress, check: Callable[[], None]) -> None:
-        """Read a whole file; `check` is called now and then.
-
-        Raises GraphFormatError with the line for what is not well-formed, nested more than 1,000 deep, of another root,
-        or defines a document type or entities.
-        """
+        """Read a whole file; `check` is called now and then."""
         n_bytes = 0
         try:
             for block in source.blocks(_BLOCK, progress):

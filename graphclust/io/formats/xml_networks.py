@@ -14,11 +14,7 @@ _OF_GRAPHML = {"id", "source", "target", "directed", "sourceport", "targetport"}
 
 
 class _Network(XmlElements):
-    """What both have: attributes that are declared, and nodes and edges, within each other, that have values of them.
-
-    Nodes and edges are added to a listing, those of graphs or nodes within nodes like the others. Raises
-    GraphFormatError for several graphs, and as `XmlElements` does.
-    """
+    """What both have: attributes that are declared, and nodes and edges within each other that have values of them."""
 
     def __init__(self, path: str, listing: NetworkListing):
         super().__init__(path)

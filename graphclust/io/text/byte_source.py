@@ -10,6 +10,7 @@ import stat
 import zipfile
 import zlib
 from collections.abc import Iterator
+from contextlib import suppress
 from typing import IO, Any
 
 import numpy as np
@@ -41,11 +42,9 @@ class Source:
 
     def __init__(
         self, stream: Any, path: str, compression: str | None, raw: IO[bytes], max_bytes: int | None = None,
-        size: int | None = None,
+        size: int | None = None, encoding: str | None = None,
     ):  # fmt: skip
-        self.path = path
-        self.compression = compression
-        self.encoding: str | None = None
+        self.path, self.compression, self.encoding = path, compression, encoding
         self._stream, self._raw, self._max_bytes = stream, raw, max_bytes
         self._raw_size = os.fstat(raw.fileno()).st_size
         self._size = self._raw_size if size is None and compression is None else size
@@ -150,12 +149,8 @@ class Source:
             raise ResourceLimitError(
                 f"{self.path}: holds more than max_bytes={self._max_bytes} bytes once decompressed; raise max_bytes"
             )
-        if (
-            self.compression is not None
-            and self._max_bytes is None
-            and self._n_read > BOMB_SIZE
-            and self._n_read > BOMB_RATIO * self._raw.tell()
-        ):
+        is_limited = self.compression is not None and self._max_bytes is None
+        if is_limited and self._n_read > max(BOMB_SIZE, BOMB_RATIO * self._raw.tell()):
             raise ResourceLimitError(
                 f"{self.path}: {self._raw.tell()} compressed bytes have become {self._n_read}, more than {BOMB_RATIO} "
                 "to one; if this is meant, set max_bytes"
@@ -200,9 +195,6 @@ def open_source(path: str | os.PathLike, max_bytes: int | None = None, encoding:
 
     max_bytes : refuse to decompress more than this; None stops only where more than 64 MiB came out at 200 to one.
     encoding : of the text, None for UTF-8.
-
-    Raises FileNotFoundError, IsADirectoryError, PermissionError as the system does; GraphFormatError for what is
-    neither a regular file nor one of these compressions; ResourceLimitError past the limits.
     """
     name = os.fsdecode(path)
     if not name:
@@ -224,22 +216,13 @@ def open_source(path: str | os.PathLike, max_bytes: int | None = None, encoding:
         compression, stream = "bzip2", bz2.BZ2File(raw)
     what = next((what for start, what in _ARCHIVES.items() if magic.startswith(start)), None)
     if what is not None or magic.startswith(_WORKBOOK):
-        is_workbook = what is None or (what == "a zip archive" and _has_sheets(name))
+        is_workbook = what is None
+        with suppress(zipfile.BadZipFile), zipfile.ZipFile(name) as archive:
+            is_workbook = is_workbook or not set(_SHEETS).isdisjoint(archive.namelist())
         raw.close()
         if is_workbook:
             raise GraphFormatError("is a workbook of a spreadsheet program; save its sheet of edges as CSV", name)
         raise GraphFormatError(f"is {what}, expected plain text, gzip, bzip2 or tar.gz; unpack it", name)
     if encoding is not None:
         stream = io.BufferedReader(_Transcoded(stream, encoding), HEAD)
-    source = Source(stream, name, compression, raw, max_bytes)
-    source.encoding = encoding
-    return source
-
-
-def _has_sheets(path: str) -> bool:
-    """Whether a zip archive is a workbook."""
-    try:
-        with zipfile.ZipFile(path) as archive:
-            return not set(_SHEETS).isdisjoint(archive.namelist())
-    except zipfile.BadZipFile:
-        return False
+    return Source(stream, name, compression, raw, max_bytes, encoding=encoding)

@@ -57,8 +57,6 @@ class Doubts:
             return ""
         one = "line that starts with # or % was taken for a comment"
         many = "lines that start with # or % were taken for comments"
+        said = f"{amount(self.n_lines, one, many)}, the first in line {self.lines[0]}, though shaped like an edge"
         remedy = "put its first id into quotes" if self.layout.text_ids else "pass format='csv'"
-        return (
-            f"{amount(self.n_lines, one, many)}, the first in line {self.lines[0]}, though shaped like an edge; "
-            f"if it is one, {remedy}"
-        )
+        return f"{said}; if it is one, {remedy}"

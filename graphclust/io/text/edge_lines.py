@@ -116,12 +116,9 @@ class EdgeLines:
     def check_counts(self, n_rows: int) -> None:
         """Raise GraphFormatError where the first line should count the edges, and does not."""
         if self.reading.counted and int(self.first.split()[1]) != n_rows:
-            raise GraphFormatError(
-                f"the first line is {quote(self.first)!r}, fewer columns than the others have; expected as many, or "
-                f"the numbers of nodes and of edges, which are {n_rows}",
-                self.source.path,
-                1,
-            )
+            wrong = f"the first line is {quote(self.first)!r}, fewer columns than the others have"
+            expected = f"expected as many, or the numbers of nodes and of edges, which are {n_rows}"
+            raise GraphFormatError(f"{wrong}; {expected}", self.source.path, 1)
 
     def no_edges(self) -> GraphValidationError:
         """The error of a file without an edge."""
@@ -155,21 +152,17 @@ class Sample(NamedTuple):
 def judge_first_line(sample: Sample, layout: Layout, reading: Reading, path: str) -> str:
     """What is to be said of a first line that may count nodes and edges.
 
-    Raises ReadAgain where it plainly counts them, MayBeMetis, and GraphFormatError for a line `n n entries`, followed
-    by so many entries within 1..n, a Matrix Market file that lost its banner; and where it is as likely to count them
-    as to be an edge: one of its numbers is that of the lines below, and no other line has the larger one.
+    Raises ReadAgain where it plainly counts them, MayBeMetis, and GraphFormatError for the size line of a Matrix Market
+    file that lost its banner; and where it is as likely to count them as to be an edge: one of its numbers is that of
+    the lines below, and no other line has the larger one.
     """
     n, m, weight, n_rows, low, high = sample
     n_below = n_rows - 1
     if n_rows < 2 or reading.counted or layout.bipartite or layout.has_header or reading.columns.header is False:
         return ""
     if n == m and weight == n_below and low >= 1 and high <= n:
-        raise GraphFormatError(
-            f"its first line {n} {n} {n_below} is the size line of a Matrix Market file, but the banner "
-            "%%MatrixMarket is missing; put it back as the first line",
-            path,
-            1,
-        )
+        what = f"its first line {n} {n} {n_below} is the size line of a Matrix Market file, but the banner"
+        raise GraphFormatError(f"{what} %%MatrixMarket is missing; put it back as the first line", path, 1)
     if reading.text_ids is None and layout.is_plain and n == m == n_below and low >= 1 and high <= n:
         raise MayBeMetis
     is_whole_range = (low >= 1 and high == n) or (low == 0 and high == n - 1)
@@ -181,12 +174,9 @@ def judge_first_line(sample: Sample, layout: Layout, reading: Reading, path: str
         for count, nodes in ((m, n), (n, m))
     )
     if is_count and (max(n, m) > high or n == m):
-        raise GraphFormatError(
-            f"its first line, {n} {m}, may count nodes and edges, as {n_below} lines follow, or be an edge; pass "
-            "header=True to leave it out, header=False to read it as an edge",
-            path,
-            1,
-        )
+        what = f"its first line, {n} {m}, may count nodes and edges, as {n_below} lines follow, or be an edge"
+        remedy = "pass header=True to leave it out, header=False to read it as an edge"
+        raise GraphFormatError(f"{what}; {remedy}", path, 1)
     if layout.n_columns == 2 and m == n_below and is_whole_range and n >= 2:
         return f"its first line, {n} {m}, was read as an edge; if it counts nodes and edges, take it out"
     return ""

@@ -176,10 +176,9 @@ class NumberReader(_Reader):
         if not MISSING.isdisjoint(ends) and code == number_lines.BAD_NODE:
             self._read_quotes()  # which counts such rows
         if code in (number_lines.TOO_FEW, number_lines.TOO_MANY):
-            raise self.wrong(
-                f"{text!r} has {'fewer' if code == number_lines.TOO_FEW else 'more'} columns than the first edge, {n}; "
-                "expected the same number in every line (a first line that counts: header=True; METIS: format='metis')",
-            )
+            found = f"{text!r} has {'fewer' if code == number_lines.TOO_FEW else 'more'} columns than the first edge"
+            expected = "the same number in every line (a first line that counts: header=True; METIS: format='metis')"
+            raise self.wrong(f"{found}, {n}; expected {expected}")
         if are_ids and any(map(_is_padded, ends)):
             if self.reading.text_ids is None:
                 raise ReadAgain(replace(self.reading, text_ids=True))
@@ -318,10 +317,7 @@ class _TextReader(_Reader):
         return self._fields(b"\n".join(begun).rstrip(b" \r"))
 
     def _fields(self, row: bytes) -> list[str] | None:
-        """The fields of a row as text, None where a quote goes on in the next line.
-
-        Raises GraphFormatError for another number of them than the first line has.
-        """
+        """The fields of a row as text, None where a quote goes on in the next line."""
         try:
             self.row = row.decode("utf-8")
             fields = split(self.row, self.layout.delimiter)
@@ -350,10 +346,8 @@ class _TextReader(_Reader):
             if lone[0] and lone.sum() - 1 > n_rows * MOST_LONE_ROWS:
                 said.append(f"the first line was read as an edge of {first}; if it names the columns, pass header=True")
             elif lone[0] and n_rows > 1:
-                said.append(
-                    f"the first line, {first}, was read as names of the columns, since neither occurs again; if it is "
-                    "an edge, pass header=False"
-                )
+                was = f"the first line, {first}, was read as names of the columns, since neither occurs again"
+                said.append(f"{was}; if it is an edge, pass header=False")
                 n_dropped = 1 if self.layout.bipartite else 2
                 names = [side[n_dropped:] for side in names]
                 chunks[0] = tuple(None if column is None else column[1:] for column in chunks[0])
@@ -383,11 +377,8 @@ class _TextReader(_Reader):
             if _is_padded(name) and self.reading.text_ids is None:
                 raise ReadAgain(replace(self.reading, text_ids=True, quoted=False))
             if not (name.isascii() and name.isdigit()) or int(name) >= 2**63 or _is_padded(name):
-                raise GraphFormatError(
-                    f"the id {name[:80]!r} is not a whole number from 0 to 2^63 - 1 as in the first edge; for ids that "
-                    "are names pass format='csv'",
-                    self.path,
-                )
+                found = f"the id {name[:80]!r} is not a whole number from 0 to 2^63 - 1 as in the first edge"
+                raise GraphFormatError(f"{found}; for ids that are names pass format='csv'", self.path)
         numbers = [np.array(list(map(int, side)), np.int64) for side in names]
         ranks = [np.argsort(np.argsort(side)).astype(np.int32) for side in numbers]
         for i, (sources, targets, weights) in enumerate(chunks):
@@ -407,11 +398,8 @@ def _refuse_two_spellings(names: list[str], path: str) -> None:
     known = set(names) if short else set()
     for name in short:
         if (whole := f"{float(name):.0f}") in known:
-            raise GraphFormatError(
-                f"the ids {name!r} and {whole!r} are one number, expected one spelling; in R options(scipen=99) writes "
-                "all digits",
-                path,
-            )
+            found = f"the ids {name!r} and {whole!r} are one number, expected one spelling"
+            raise GraphFormatError(f"{found}; in R options(scipen=99) writes all digits", path)
 
 
 def _lone_rows(chunks: list, n_names: list[int], bipartite: bool) -> np.ndarray:
@@ -435,8 +423,5 @@ def _weight(field: bytes, path: str, line: Callable[[], int]) -> float:
         return float(field)
     except ValueError:
         expected = "a number with a decimal point" if b"," in field else "a number"
-        raise GraphFormatError(
-            f"the weight is {quote(field.strip())!r}, expected {expected}; weights='ignore' counts each edge 1",
-            path,
-            line(),
-        ) from None
+        found = f"the weight is {quote(field.strip())!r}, expected {expected}"
+        raise GraphFormatError(f"{found}; weights='ignore' counts each edge 1", path, line()) from None

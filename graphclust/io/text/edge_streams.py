@@ -40,17 +40,13 @@ class ListStream:
             parts, n_lines = reader(block, facts["line"])
             unfit.complain()
             for sources, targets, weights in parts:
-                if len(sources):
-                    others = 0
-                    if facts["first"] is None:
-                        first_weight = None if weights is None else float(weights[0])
-                        facts["first"] = [int(sources[0]), int(targets[0]), first_weight]
-                        others = 1
-                    for column in (sources[others:], targets[others:]):
-                        if len(column):
-                            facts["low"] = min(facts["low"], int(column.min()))
-                            facts["high"] = max(facts["high"], int(column.max()))
-                    facts["n_rows"] += len(sources)
+                facts["n_rows"] += len(sources)
+                if facts["first"] is None and len(sources):
+                    facts["first"] = [int(sources[0]), int(targets[0]), None if weights is None else float(weights[0])]
+                    sources, targets = sources[1:], targets[1:]
+                for column in (sources, targets) if len(sources) else ():
+                    facts["low"] = min(facts["low"], int(column.min()))
+                    facts["high"] = max(facts["high"], int(column.max()))
             facts["line"] += n_lines
             facts["offset"] += n_bytes
             self.lines.n_lines = facts["line"]
@@ -63,11 +59,11 @@ class ListStream:
         if facts["first"] is None:
             raise lines.no_edges()
         lines.check_counts(facts["n_rows"])
-        source, target, weight = facts["first"]
-        sample = Sample(source, target, weight, facts["n_rows"], facts["low"], facts["high"])
+        first: tuple[int, int, float | None] = (*facts["first"],)
+        sample = Sample(*first, facts["n_rows"], facts["low"], facts["high"])
         said = judge_first_line(sample, lines.layout, self.reading, path)
         weighted = lines.layout.weight is not None and self.reading.weights != "ignore"
-        n_nodes = max(source, target, facts["high"]) + 1
+        n_nodes = max(*first[:2], facts["high"]) + 1
         edges = Edges(path, n_nodes, [], gaps=True, remarks=lines.remarks(), details={"weighted": weighted})
         edges.repairs = [*lines.repairs(facts["n_rows"]), *filter(None, [said, self.doubts])]
         return edges

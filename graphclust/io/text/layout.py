@@ -177,13 +177,12 @@ def layout_of(
     timed = not konect and names is None and asked == Columns() and _end_in_times(rows)
     plain_columns = konect or names or timed or asked.source is not None
     if not (len(fields) > 1 and plain_columns) and len(fields) not in (2, 3):
-        raise GraphFormatError(
-            f"the first edge is {quote(data_lines(head)[0])!r}, {len(fields)} columns; expected 2, or 3 with a weight, "
-            "or a header line that names source, target and weight, or the places of the columns, as in source=0, "
-            "target=1 (a first line that counts: header=True; METIS: format='metis')",
-            path,
-            first.line,
+        expected = (
+            "expected 2, or 3 with a weight, or a header line that names source, target and weight, or the places of "
+            "the columns, as in source=0, target=1 (a first line that counts: header=True; METIS: format='metis')"
         )
+        found = f"the first edge is {quote(data_lines(head)[0])!r}, {len(fields)} columns"
+        raise GraphFormatError(f"{found}; {expected}", path, first.line)
     if konect and len(fields) > 2 and asked == Columns():
         weighted = konect[2] != b"unweighted"
         layout = _layout_of_choice(Choice(0, 1, 2 if weighted else None), None, len(fields), delimiter, weights)

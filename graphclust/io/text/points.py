@@ -25,19 +25,7 @@ def read_points(path: str | os.PathLike, memory_limit: int | None = None) -> np.
     path : .npy, .npz with one array (or one of several called "points" or "X"), .csv, .tsv or .txt; a table's first
         line may name its columns, none of them by a number. What comes from a pipe is known by its content: NumPy's, or
         a table, between commas where its first line has any, else between white space.
-    memory_limit : most bytes of a .npy or .npz file's array; None allows 200 for each byte of the file, at least
-        256 MiB and at most what the machine has.
-
-    Raises OSError as `open` does, ParameterError for another ending, GraphFormatError for another content,
-    ResourceLimitError past the limit.
-
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     with open(f"{folder}/points.csv", "w") as file:
-    ...         _ = file.write("x,y\\n1,2\\n3,4.5\\n")
-    ...     read_points(f"{folder}/points.csv")
-    array([[1. , 2. ],
-           [3. , 4.5]])
+    memory_limit : most bytes of a .npy or .npz file's array; None allows what `allowed_bytes` does.
     """
     name = os.fsdecode(path)
     if is_pipe(path):
