@@ -15,10 +15,7 @@ MOST_HEADER_BYTES = 1 << 20  # of comments before the sizes
 
 
 def check_matrix(file: pathlib.Path, entry: CatalogEntry) -> None:
-    """Refuse an archive whose first matrix is another one; a file that is no archive is left to its reader.
-
-    Raises IntegrityError, and UnsafeArchiveError as its reader does.
-    """
+    """Refuse an archive whose first matrix is another one; a file that is no archive is left to its reader."""
     if entry.source != SUITESPARSE:
         return
     expected = f"{entry.name}/{entry.name}.mtx"
@@ -34,14 +31,12 @@ def check_matrix(file: pathlib.Path, entry: CatalogEntry) -> None:
         return
     n_rows, n_columns, n_lines = sizes
     # A symmetric matrix is stored as one triangle; explicit zeros are lines, and no entries of the catalog.
-    least = (
-        (entry.entries + 1) // 2 if entry.structure in ("symmetric", "Hermitian", "skew-symmetric") else entry.entries
-    )
+    is_half = entry.structure in ("symmetric", "Hermitian", "skew-symmetric")
+    least = (entry.entries + 1) // 2 if is_half else entry.entries
     if (n_rows, n_columns) != (entry.rows, entry.columns) or n_lines < least:
-        raise IntegrityError(
-            f"{file} holds a matrix of {n_rows} x {n_columns} with {n_lines} lines of entries, but {entry.address} is "
-            f"of {entry.rows} x {entry.columns} with {entry.entries} entries; it was removed"
-        )
+        found = f"{file} holds a matrix of {n_rows} x {n_columns} with {n_lines} lines of entries"
+        promised = f"{entry.address} is of {entry.rows} x {entry.columns} with {entry.entries} entries"
+        raise IntegrityError(f"{found}, but {promised}; it was removed")
 
 
 def _first_matrix(file: pathlib.Path) -> tuple[str | None, tuple[int, int, int] | None]:

@@ -70,10 +70,7 @@ def dataset_folder(source: str, full_name: str) -> pathlib.Path:
 
 @contextlib.contextmanager
 def lock_dataset(folder: pathlib.Path, wait: bool = True) -> Iterator[None]:
-    """Lock a data set for this process; the lock of a process that has died is free.
-
-    Raises OSError, with the path, where the cache cannot be written; ParameterError without `wait` if it is in use.
-    """
+    """Lock a data set for this process; ParameterError without `wait` if it is in use."""
     filelock = import_extra("filelock")
     names = folder.relative_to(cache_folder()).parts
     locks = cache_folder() / _LOCKS

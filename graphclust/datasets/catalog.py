@@ -103,9 +103,7 @@ def _of_row(row: dict[str, str]) -> CatalogEntry:
     numbers: dict[str, Any] = {name: int(row[name]) for name in ("id", "rows", "columns", "entries")}
     unknown: dict[str, Any] = {name: int(row[name]) if row[name] else None for name in ("strong_components", "year")}
     texts: dict[str, Any] = {name: row[name] for name in ("group", "name", "kind", "structure", "type", "authors")}
-    return CatalogEntry(
-        source=SUITESPARSE, auxiliary=tuple(row["auxiliary"].split()), **numbers, **unknown, **texts
-    )  # fmt: skip
+    return CatalogEntry(SUITESPARSE, auxiliary=tuple(row["auxiliary"].split()), **numbers, **unknown, **texts)
 
 
 def _snap() -> list[CatalogEntry]:

@@ -58,23 +58,17 @@ class _Refused(Exception):
 
 
 class _BrokenOff(Exception):
-    """An attempt failed that may succeed the next time; `short`: the file ended before its end."""
+    """An attempt failed that may succeed the next time."""
 
-    def __init__(self, sentence: str, short: bool = False):
-        super().__init__(sentence)
-        self.short = short
+
+class _Short(_BrokenOff):
+    """The file ended before its end."""
 
 
 def download(
     address: Address, file: pathlib.Path, most_bytes: int, progress: Progress, patience: Patience | None = None
 ) -> Record:
-    """Fetch a gzip file. Call it with the data set locked.
-
-    most_bytes : of the file; more is not taken.
-
-    Raises DownloadError, IntegrityError for what is not the file that was expected, ResourceLimitError for more bytes
-    than `most_bytes` or than the disk has room for, OSError as writing does. An error leaves no file of this name.
-    """
+    """Fetch a gzip file of `most_bytes` at most. Call it with the data set locked; an error leaves no file."""
     patience = patience or PATIENCE
     part = file.with_name(file.name + ".part")
     advice = f"where this machine is offline, put the file of {address.url} at {file} by hand"
@@ -85,7 +79,7 @@ def download(
             raise DownloadError(f"{problem}; {advice}") from None
         except _BrokenOff as problem:
             if attempt == patience.attempts:
-                kind = IntegrityError if problem.short else DownloadError
+                kind = IntegrityError if isinstance(problem, _Short) else DownloadError
                 raise kind(f"{address.url}: {problem}, after {attempt} attempts; {advice}") from None
             time.sleep(patience.pause(attempt))
         except OSError as problem:
@@ -98,8 +92,9 @@ def download(
 
 
 def _receive(address: Address, part: pathlib.Path, most_bytes: int, progress: Progress, timeout: float) -> str:
-    """Write the file to `part`; returns its SHA-256. Raises _Refused, _BrokenOff, and as `download` does."""
-    with _requests().Session() as session, contextlib.closing(_answer(session, address, timeout)) as answer:
+    """Write the file to `part`; returns its SHA-256."""
+    requests = import_extra("requests")
+    with requests.Session() as session, contextlib.closing(_answer(session, address, timeout)) as answer:
         if answer.status_code in _PASSING:
             raise _BrokenOff(f"HTTP status {answer.status_code}")
         if answer.status_code != 200:
@@ -121,19 +116,15 @@ def _receive(address: Address, part: pathlib.Path, most_bytes: int, progress: Pr
                 digest.update(block)
                 show(size)
     if total is not None and size < total:
-        raise _BrokenOff(f"expected {total:,} bytes, got {size:,}", short=True)
+        raise _Short(f"expected {total:,} bytes, got {size:,}")
     if total is None and not is_whole(part):
-        raise _BrokenOff("the archive broke off, and no length was announced", short=True)
+        raise _Short("the archive broke off, and no length was announced")
     return digest.hexdigest()
-
-
-def _requests() -> Any:
-    return import_extra("requests")
 
 
 def _answer(session: Any, address: Address, timeout: float) -> Any:
     """The server's answer, after its redirections."""
-    errors = _requests().exceptions
+    errors = import_extra("requests").exceptions
     for _ in range(_MOST_REDIRECTIONS + 1):
         try:
             answer = _send(session, address, timeout)
@@ -154,7 +145,9 @@ def _answer(session: Any, address: Address, timeout: float) -> Any:
 def _send(session: Any, address: Address, timeout: float) -> Any:
     """The bare answer: a session that sends a request itself also reads the body of a redirection, however long."""
     headers = {"Accept-Encoding": "identity", "User-Agent": "graphclust"}
-    request = session.prepare_request(_requests().Request("GET", address.url, headers=headers, auth=address.login))
+    request = session.prepare_request(
+        import_extra("requests").Request("GET", address.url, headers=headers, auth=address.login)
+    )
     settings = session.merge_environment_settings(request.url, {}, True, None, None)
     return session.get_adapter(request.url).send(request, timeout=timeout, **settings)
 
@@ -188,7 +181,7 @@ def _too_large(address: Address, most_bytes: int, size: str) -> str:
 def _cause(problem: BaseException) -> str:
     """The system's words for what failed. Those of the libraries hold addresses, which may hold passwords."""
     innermost: BaseException | None = problem
-    words = "no answer in time" if "Timeout" in type(problem).__name__ else ""
+    words = ""
     for _ in range(10):
         if innermost is None:
             break
@@ -220,16 +213,13 @@ def _accept(part: pathlib.Path, sha256: str, file: pathlib.Path, url: str) -> Re
     with part.open("rb") as content:
         start = content.read(5)
     if not start.startswith(GZIP):
-        raise IntegrityError(
-            f"{url}: what came is not a gzip archive (starts with {start.decode('latin-1')!r}); is there a page to log "
-            "in to before the network can be used?"
-        )
+        found = f"{url}: what came is not a gzip archive (starts with {start.decode('latin-1')!r})"
+        raise IntegrityError(f"{found}; is there a page to log in to before the network can be used?")
     expected, size = read_record(file), part.stat().st_size
     if expected is not None and expected.sha256 != sha256:
-        raise IntegrityError(
-            f"{url}: SHA-256 {sha256[:12]}... came, but {expected.sha256[:12]}... is on record for {file} since "
-            f"{expected.fetched}; what came was removed. If the file was changed on purpose, clear it from the cache"
-        )
+        on_record = f"{expected.sha256[:12]}... is on record for {file} since {expected.fetched}"
+        remedy = "what came was removed. If the file was changed on purpose, clear it from the cache"
+        raise IntegrityError(f"{url}: SHA-256 {sha256[:12]}... came, but {on_record}; {remedy}")
     os.replace(part, file)
     return expected or write_record(file, url, size, sha256)
 
@@ -262,6 +252,5 @@ def record_in_cache(file: pathlib.Path) -> Record | None:
         return write_record(file, "put there by hand", file.stat().st_size, sha256_of(file))
     if record is not None and record.size == file.stat().st_size and record.sha256 == sha256_of(file):
         return record
-    with contextlib.suppress(FileNotFoundError):
-        file.unlink()
+    file.unlink(missing_ok=True)
     return None

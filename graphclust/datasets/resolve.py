@@ -100,15 +100,10 @@ class Request:
 
 
 def check_before(entry: CatalogEntry, memory_limit: int | None) -> None:
-    """Refuse, before anything is downloaded, what is no graph, and what would not fit.
-
-    Raises GraphValidationError and ResourceLimitError.
-    """
+    """Refuse, before anything is downloaded, what is no graph, and what would not fit."""
     if entry.type == "complex" or entry.structure in ("Hermitian", "skew-symmetric"):
-        raise GraphValidationError(
-            f"{entry.address} is {entry.structure} with {entry.type} entries, expected a real symmetric or general "
-            "matrix; nothing was downloaded"
-        )
+        found = f"{entry.address} is {entry.structure} with {entry.type} entries"
+        raise GraphValidationError(f"{found}, expected a real symmetric or general matrix; nothing was downloaded")
     available = available_bytes() if memory_limit is None else memory_limit
     if entry.memory > available:
         raise ResourceLimitError(
@@ -122,8 +117,6 @@ def describe_download(address: str, memory_limit: int | None = None) -> str | No
     """A sentence for before a download: how large the graph is, and whether memory will do.
 
     None for the path of a file, and for a data set that is in the cache.
-
-    Raises ParameterError for a name that is not in the catalog.
     """
     entry = entry_at(address)
     if entry is None or any(dataset.address == entry.address for dataset in cache.cached()):
@@ -134,49 +127,37 @@ def describe_download(address: str, memory_limit: int | None = None) -> str | No
     return f"{entry}; about {needed} of memory to read it, of {there}: {enough}"
 
 
-def fetch_graph(
-    entry: CatalogEntry,
-    path: str,
-    file_name: str,
-    format: str | None,
-    request: Request,
-    progress: ProgressLike,
-) -> tuple[Graph, LoadInfo]:
-    """The graph of a file below a site; the dataset is locked while the file is fetched and converted.
-
-    Raises what `load_graph` does of the file, and DownloadError, IntegrityError, ResourceLimitError.
-    """
+def fetch_graph(entry: CatalogEntry, path: str, request: Request, progress: ProgressLike) -> tuple[Graph, LoadInfo]:
+    """The graph of a file below a site; the dataset is locked while the file is fetched and converted."""
     progress, details = as_progress(progress), request.reading.with_details
-    folder = cache.dataset_folder(entry.source, entry.full_name)
-    converted = folder / f"{file_name}.{request.form}.npz"
+    file = cache.dataset_folder(entry.source, entry.full_name) / path.rpartition("/")[2]
+    converted = file.with_name(f"{file.name}.{request.form}.npz")
     with progress.stage("reading"):
         found = read_kept_graph(converted, details)
     if found is not None:
         return found
     check_before(entry, request.reading.memory_limit)
-    with cache.lock_dataset(folder):
+    with cache.lock_dataset(file.parent):
         found = read_kept_graph(converted, details)  # another process may have made it while this one waited
         if found is not None:
             return found
-        file = fetch_file(entry, path, folder / file_name, request, progress)
+        fetch_file(entry, path, file, request, progress)
 
         def read() -> tuple[Graph, LoadInfo]:
             check_matrix(file, entry)
-            of_format: dict[str, Any] = {"format": format, "text_ids": ID_TYPE.get(format or "")}
-            return load_file(file, replace(request.reading, **of_format, with_details=True), progress)
+            reading = replace(request.reading, format=entry.source, text_ids=ID_TYPE.get(entry.source))
+            return load_file(file, replace(reading, with_details=True), progress)
 
         graph, info = parse(file, read)
         keep_graph(converted, graph, info)
     return graph, info
 
 
-def fetch_file(
-    entry: CatalogEntry, path: str, file: pathlib.Path, request: Request, progress: Progress
-) -> pathlib.Path:
-    """A file of a data set that is locked; downloaded unless the cache has it and it still is what its record says."""
+def fetch_file(entry: CatalogEntry, path: str, file: pathlib.Path, request: Request, progress: Progress) -> None:
+    """Fetch a file of a data set that is locked, unless the cache has it and it still is what its record says."""
     was_there = file.exists()
     if record_in_cache(file) is not None:
-        return file
+        return
     most_bytes = request.max_download_bytes or max(_FLOOR, _BYTES_PER_ENTRY * entry.entries)
     try:
         download(address_of(path, entry.source, request.mirror), file, most_bytes, progress)
@@ -184,7 +165,6 @@ def fetch_file(
         if was_there:
             raise IntegrityError(f"{file} was not what had been downloaded and was removed; {problem}") from None
         raise
-    return file
 
 
 def parse(file: pathlib.Path, read: Callable[[], Any]) -> Any:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import pathlib
 from typing import Literal, Unpack, overload
 
 import numpy as np
@@ -77,20 +76,18 @@ def fetch_snap(
 
 def fetch_edges(entry: CatalogEntry, request: Request, progress: ProgressLike) -> tuple[Graph, LoadInfo]:
     """The graph of an edge list, and what `load_graph` says of it."""
-    path = GRAPHS[entry.name].edges
-    return fetch_graph(entry, path, path.rpartition("/")[2], SNAP, request, progress)
+    return fetch_graph(entry, GRAPHS[entry.name].edges, request, progress)
 
 
 def _communities(entry: CatalogEntry, which: str, graph: Graph, request: Request, progress: Progress) -> Communities:
     """Known communities, converted once like the graph."""
     path = GRAPHS[entry.name].communities[which]
-    folder = cache.dataset_folder(SNAP, entry.name)
-    file: pathlib.Path = folder / path.rpartition("/")[2]
+    file = cache.dataset_folder(SNAP, entry.name) / path.rpartition("/")[2]
     converted = file.with_name(f"{file.name}.v{VERSION}.npz")
     known = read_kept_communities(converted)
     if known is not None:
         return known
-    with cache.lock_dataset(folder):
+    with cache.lock_dataset(file.parent):
         known = read_kept_communities(converted)
         if known is not None:
             return known

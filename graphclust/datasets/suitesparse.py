@@ -7,7 +7,7 @@ from typing import Literal, Unpack, overload
 import numpy as np
 
 from graphclust.checks import as_choice
-from graphclust.datasets.catalog import SUITESPARSE, CatalogEntry, entry_named
+from graphclust.datasets.catalog import CatalogEntry, entry_named
 from graphclust.datasets.resolve import COMMUNITIES, DatasetInfo, MatrixOptions, Request, fetch_graph, hand_over
 from graphclust.graph.container import Graph
 from graphclust.io.read_file import LoadInfo, as_reading
@@ -83,8 +83,7 @@ def fetch_suitesparse(
 
 def fetch_matrix(entry: CatalogEntry, request: Request, progress: ProgressLike) -> tuple[Graph, LoadInfo]:
     """The graph of a matrix, and what `load_graph` says of it."""
-    path = f"MM/{entry.full_name}.tar.gz"
-    return fetch_graph(entry, path, f"{entry.name}.tar.gz", SUITESPARSE, request, progress)
+    return fetch_graph(entry, f"MM/{entry.full_name}.tar.gz", request, progress)
 
 
 def _info(entry: CatalogEntry, load: LoadInfo, n_nodes: int, communities: str) -> DatasetInfo:

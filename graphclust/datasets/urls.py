@@ -24,10 +24,7 @@ class Address:
     login: tuple[str, str] | None = None
 
     def redirect(self, location: str) -> "Address":
-        """Where a redirection leads: the same host, or one of the collections', never from https to http.
-
-        Raises DownloadError for any other.
-        """
+        """Where a redirection leads: the same host, or one of the collections', never from https to http."""
         try:
             here, there = urlsplit(self.url), urlsplit(urljoin(self.url, location))
             host, port = there.hostname or "", there.port
@@ -41,10 +38,8 @@ class Address:
             raise DownloadError(f"{self.url} redirects to {shown}, which is not followed: expected https")
         same_host = (host, port) == (here.hostname, here.port)
         if there.username or not (same_host or (host in TRUSTED_HOSTS and port is None)):
-            raise DownloadError(
-                f"{self.url} redirects to {shown}, which is not followed: it is another host; if you trust it, make it "
-                "the mirror"
-            )
+            found = f"{self.url} redirects to {shown}, which is not followed"
+            raise DownloadError(f"{found}: it is another host; if you trust it, make it the mirror")
         netloc = f"{host}:{port}" if port else host
         netloc = f"[{host}]{f':{port}' if port else ''}" if ":" in host else netloc
         return Address(urlunsplit((scheme, netloc, there.path, there.query, "")), self.login if same_host else None)
@@ -53,7 +48,7 @@ class Address:
 def address_of(path: str, source: str, mirror: str | None = None) -> Address:
     """The address of a file: below a mirror, by default that of the environment variable GRAPHCLUST_MIRROR, or a site.
 
-    Raises ParameterError for a mirror that is no http or https address; it is not shown, as it may hold a password.
+    A mirror that is no address is not shown, as it may hold a password.
     """
     base = mirror or os.environ.get("GRAPHCLUST_MIRROR") or SITES[source]
     try:

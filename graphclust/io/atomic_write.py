@@ -14,13 +14,10 @@ _NO_ROOM = (errno.ENOSPC, errno.EFBIG, errno.EDQUOT)
 
 
 def check_target(path: str | os.PathLike, overwrite: bool, never: str | os.PathLike | None = None) -> None:
-    """Refuse a path that cannot or must not be written, before any work is done for it.
+    """Refuse a path that cannot or must not be written, by OSError or ParameterError, before any work is done for it.
 
     path : of a file, or of a pipe or a device, which takes whatever it is given.
     overwrite : whether a file that is there may be replaced.  never : a file that must not be, the input.
-
-    Raises FileExistsError, NotADirectoryError or FileNotFoundError (no such folder), PermissionError (not to be written
-    to), IsADirectoryError, ParameterError.
     """
     name = os.fsdecode(path)
     if not name:
@@ -40,9 +37,8 @@ def check_target(path: str | os.PathLike, overwrite: bool, never: str | os.PathL
         raise ParameterError(f"{name} stands for a file that is open already; give that file's own name")
     check_not_input(name, never)
     if os.path.lexists(name) and not overwrite:
-        raise FileExistsError(
-            f"{said} exists already and was left as it is; choose another name, or pass overwrite=True"
-        )
+        remedy = "choose another name, or pass overwrite=True"
+        raise FileExistsError(f"{said} exists already and was left as it is; {remedy}")
     if not os.access(folder, os.W_OK):
         where = escape_controls(folder)
         raise PermissionError(f"cannot write {said}: no file can be made in the folder {where}, permission denied")
@@ -61,10 +57,7 @@ def whole_file(
     """A binary file that appears under its name when the block ends, and leaves nothing behind if that fails.
 
     A pipe or a device is written straight: nothing can take its place.
-
     size : about how many bytes it will have, asked for if there is no room for them.
-
-    Raises what `check_target` does, and OSError with the file's name where the system refuses to write it.
     """
     check_target(path, overwrite)
     name = os.fsdecode(path)
@@ -96,11 +89,8 @@ def _rename_when_whole(name: str, overwrite: bool) -> Iterator[IO[bytes]]:
         try:
             handle, temporary = stack.enter_context(temporary_file(folder))
         except OSError as problem:
-            reason = (
-                f"cannot write {escape_controls(name)}: no file can be made in the folder {escape_controls(folder)}, "
-            )
-            reason += str(problem.strerror)
-            raise type(problem)(problem.errno, reason) from None
+            where = f"no file can be made in the folder {escape_controls(folder)}, {problem.strerror}"
+            raise type(problem)(problem.errno, f"cannot write {escape_controls(name)}: {where}") from None
         with os.fdopen(handle, "wb", buffering=1 << 20, closefd=False) as file:
             yield file
         os.fsync(handle)

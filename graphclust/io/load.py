@@ -192,18 +192,15 @@ def _fetch(path: Any, reading: Reading, progress: Progress) -> tuple[Graph, Load
 def edges_of_file(
     path: str | os.PathLike[str], weights: str | None, bipartite: bool | None, format: str | None = None, **rows: Any
 ) -> Edges:
-    """The edges that a file lists, in the directions in which it does, before any rule joins those.
+    """The edges that a file lists, in the directions in which it does; ParameterError for what is undirected.
 
     weights : as `load_graph` takes them, or "signed" for weights below zero too. rows : other fields of `Reading`.
-    Raises what `load_graph` raises, and ParameterError for a store or a data set, which are undirected.
     """
     from graphclust.datasets.catalog import entry_at
 
     if is_store(path) or entry_at(path) is not None:
-        raise ParameterError(
-            f"{os.fsdecode(path)} is undirected, as all stores and data sets are here; expected the file that it was "
-            'made of, or kind="undirected"'
-        )
+        expected = 'expected the file that it was made of, or kind="undirected"'
+        raise ParameterError(f"{os.fsdecode(path)} is undirected, as all stores and data sets are here; {expected}")
     reading = Reading(format, None, weights, bipartite, text_ids=ID_TYPE.get(format or ""), as_edges=True, **rows)
     edges, info = read_file(path, reading, Progress())
     edges.repairs = list(info.repairs)

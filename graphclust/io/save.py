@@ -10,7 +10,7 @@ import os
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from typing import IO, NamedTuple
+from typing import IO, Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
@@ -131,11 +131,8 @@ def _names_lost(graph: Graph, format: str) -> list[str]:
     whole = [isinstance(node, int | np.integer) and not isinstance(node, bool) for node in graph.nodes]
     if format == "csv":  # other numbers are read as text
         whole = [number and 0 <= node < 2**63 for number, node in zip(whole, graph.nodes, strict=True)]
-    kinds = {
-        str if isinstance(node, str) else int if number else type(None)
-        for number, node in zip(whole, graph.nodes, strict=True)
-    }
-    return [] if kinds in ({int}, {str}) else ["names of nodes that are not text were written as text"]
+    is_kept = all(whole) or all(isinstance(node, str) for node in graph.nodes)
+    return [] if is_kept else ["names of nodes that are not text were written as text"]
 
 
 def format_of(path: str | os.PathLike, format: str | None = None) -> str:
@@ -225,10 +222,9 @@ def _matrix_market(graph: Graph) -> Iterator[str]:
 
 def _refuse_isolated(graph: Graph, format: str) -> None:
     if graph.isolated.any():
-        raise GraphValidationError(
-            f"G has {amount(int(graph.isolated.sum()), 'isolated node')}; format={format!r} cannot hold nodes without "
-            "edges, format='matrix_market' can"
-        )
+        found = f"G has {amount(int(graph.isolated.sum()), 'isolated node')}"
+        remedy = f"format={format!r} cannot hold nodes without edges, format='matrix_market' can"
+        raise GraphValidationError(f"{found}; {remedy}")
 
 
 def _snap(graph: Graph) -> Iterator[str]:
@@ -254,10 +250,9 @@ def _csv(graph: Graph) -> Iterator[str]:
     names = as_texts(nodes)
     if names is None or any(_UNFIT.search(name) or not name or name != name.strip() for name in names):
         is_kept = all(isinstance(node, str) for node in nodes) and not any(map(NO_XML.search, names or ()))
-        raise GraphValidationError(
-            "the names of the nodes of G are not distinct single-line strings, as a table needs; "
-            + ("use format='graphml'" if is_kept else "rename the nodes")
-        )
+        remedy = "use format='graphml'" if is_kept else "rename the nodes"
+        found = "the names of the nodes of G are not distinct single-line strings, as a table needs"
+        raise GraphValidationError(f"{found}; {remedy}")
     # In quotes nothing is a comment, a missing id, or a number; unquoted numbers are read as whole ones below 2^63.
     are_ids = (isinstance(node, int | np.integer) and 0 <= node < 2**63 for node in nodes)
     as_text = graph.nodes is not None and not all(are_ids)
@@ -276,17 +271,13 @@ def _csv(graph: Graph) -> Iterator[str]:
 def _metis(graph: Graph) -> Iterator[str]:
     """A header, then a line of neighbors for each node; weights have to be whole numbers."""
     if graph.loops.any():
-        raise GraphValidationError(
-            f"G has {amount(int(np.count_nonzero(graph.loops)), 'self-loop')}, which METIS files cannot hold; pass "
-            "drop_loops=True to leave them out"
-        )
+        found = f"G has {amount(int(np.count_nonzero(graph.loops)), 'self-loop')}, which METIS files cannot hold"
+        raise GraphValidationError(f"{found}; pass drop_loops=True to leave them out")
     for kind, weights in (("", graph.weights), ("node ", graph.node_weights)):
         if weights is not None and ((weights % 1).any() or weights.max() >= 2**53):
+            found = f"G has {kind}weights that are not whole numbers below 2^53, which METIS files cannot hold"
             remedy = "pass round_weights=1000, or another factor, to write round(1000 weight), at least 1"
-            raise GraphValidationError(
-                f"G has {kind}weights that are not whole numbers below 2^53, which METIS files cannot hold; "
-                + (remedy if not kind else "make them whole numbers")
-            )
+            raise GraphValidationError(f"{found}; {'make them whole numbers' if kind else remedy}")
     kind = f" 0{int(graph.node_weights is not None)}{int(graph.weights is not None)}"
     yield f"{graph.n_nodes} {graph.n_edges}{'' if kind == ' 000' else kind}\n"
     blocks = entry_blocks(graph.indptr, _ENTRIES).tolist()
@@ -322,15 +313,10 @@ def save_store(path: str | os.PathLike[str], G: GraphLike, *, overwrite: bool = 
     graph = as_graph(G)
     name = check_store_target(path, overwrite)
     ids, names = _split_names(graph)
-    arrays: dict[str, np.ndarray] = {"indptr": graph.indptr, "indices": graph.indices, "degrees": graph.degrees}
-    if graph.weights is not None:
-        arrays["weights"] = graph.weights
-    if graph.loops.any():
-        arrays["loops"] = graph.loops
-    if graph.node_weights is not None:
-        arrays["node_weights"] = graph.node_weights
-    if ids is not None:
-        arrays["nodes"] = ids
+    held: dict[str, Any] = {"indptr": graph.indptr, "indices": graph.indices, "degrees": graph.degrees}
+    held |= {"weights": graph.weights, "loops": graph.loops if graph.loops.any() else None}
+    held |= {"node_weights": graph.node_weights, "nodes": ids}
+    arrays = {array: values for array, values in held.items() if values is not None}
     with new_store(name, {array: len(values) for array, values in arrays.items()}, overwrite) as store:
         for array, values in arrays.items():
             for first, last in itertools.pairwise(row_blocks(len(values), COPIED).tolist()):

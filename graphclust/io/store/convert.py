@@ -55,6 +55,7 @@ BYTES_PER_KEY, BYTES_PER_WEIGHTED_KEY = 20, 56  # while a bucket is sorted and i
 MOST_BUCKETS = 512  # as many files are open at a time
 WORTH_KEEPING = 64 << 20  # bytes of lines on the disk: less is read again in a second
 BLOCKS_PER_NOTE = 32  # of text, or of lines: some hundred megabytes
+KEPT = ("path", "n_nodes", "symmetric", "gaps", "remarks", "repairs", "details")  # of `Edges`, in the notes
 
 
 def convert_to_store(
@@ -236,10 +237,7 @@ class _Conversion:
                     self.book.note(stream=stream.facts, n_bytes=file.to_disk())
             n_bytes = file.to_disk()
         edges = stream.edges()
-        said = {
-            name: getattr(edges, name)
-            for name in ("path", "n_nodes", "symmetric", "gaps", "remarks", "repairs", "details")
-        }
+        said = {name: getattr(edges, name) for name in KEPT}
         n_rows = stream.facts["n_rows"]
         self.book.note(step="sorting", n_bytes=n_bytes, n_rows=n_rows, edges=said, first_rows=None)
 
@@ -285,9 +283,8 @@ class _Conversion:
         if notes["first_rows"] is None:
             first_rows = _buckets(counts, memory_limit, weighted)
             lengths = [0] * len(first_rows)
-            self.book.note(
-                first_rows=first_rows, n_nodes=len(counts), weighted=weighted, at=0, keys=lengths, key_weights=lengths
-            )
+            nothing: dict[str, Any] = {"at": 0, "keys": lengths, "key_weights": lengths}
+            self.book.note(first_rows=first_rows, n_nodes=len(counts), weighted=weighted, **nothing)
         del counts
         bounds, n_buckets = np.array(notes["first_rows"]), len(notes["first_rows"])
         with ExitStack() as stack:
@@ -362,13 +359,9 @@ class _Conversion:
             for array, numbers in made.items():
                 files[array].append(numbers)
                 files[array].to_disk()
-            self.book.note(
-                done=bucket + 1,
-                n_entries=notes["n_entries"] + n_here,
-                all_one=bool(notes["all_one"] and (row_weights == 1).all()),
-                found=[counts.tolist(), []],
-                examples=examples.tolist(),
-            )
+            all_one = bool(notes["all_one"] and (row_weights == 1).all())
+            seen = {"found": [counts.tolist(), []], "examples": examples.tolist()}
+            self.book.note(done=bucket + 1, n_entries=notes["n_entries"] + n_here, all_one=all_one, **seen)
             os.remove(self.path(f"keys-{bucket}"))
             os.remove(self.path(f"weights-{bucket}"))
             self.progress.step(bucket + 1, len(bounds) - 1)
@@ -423,10 +416,8 @@ def _buckets(counts: np.ndarray, memory_limit: int, weighted: bool) -> list[int]
     longest, least = int(counts.max(initial=0)), int(ends[-1]) // MOST_BUCKETS
     if most < longest or most // 2 < least:
         needed = max(longest, 2 * least + 2) * (BYTES_PER_WEIGHTED_KEY if weighted else BYTES_PER_KEY)
-        raise ResourceLimitError(
-            f"memory_limit={memory_limit} is too little for {ends[-1]} entries with up to {longest} in a row, expected "
-            f"at least {needed}"
-        )
+        found = f"memory_limit={memory_limit} is too little for {ends[-1]} entries with up to {longest} in a row"
+        raise ResourceLimitError(f"{found}, expected at least {needed}")
     first_rows = [0]
     while True:
         begun = int(ends[first_rows[-1] - 1]) if first_rows[-1] else 0

@@ -28,8 +28,6 @@ def partial_folder(target: str) -> Iterator[str]:
     """The folder for the parts of a store, new or as a conversion left it, held for this process alone.
 
     It is removed at the end unless it holds notes to go on from.
-
-    Raises ParameterError where another process holds it, and for a folder that somebody else may have filled.
     """
     remove_abandoned(os.path.dirname(target), target)
     folder = name_of_partial(target)

@@ -20,13 +20,7 @@ from graphclust.compiled.runtime.blocks import entry_blocks, row_blocks, run_in_
 from graphclust.errors import GraphFormatError
 from graphclust.graph.container import Graph
 from graphclust.graph.from_csr import check_degrees
-from graphclust.io.store.store_files import (
-    HEADER,
-    length_of,
-    open_array,
-    read_header,
-    read_names,
-)
+from graphclust.io.store.store_files import AGAIN, HEADER, length_of, open_array, read_header, read_names
 from graphclust.io.temporaries import take_back
 
 __all__ = ["StoredGraph", "open_store"]
@@ -124,19 +118,11 @@ def _map_by(header: dict[str, Any], folder: str) -> StoredGraph:
     arrays = {array: open_array(folder, array, length_of(array, n, n_entries)) for array in header["arrays"]}
     nodes = read_names(folder, n) if header["names"] else arrays.get("nodes")
     loops = arrays.get("loops")
+    loops = np.zeros(n) if loops is None else loops  # pages of zeros that are only read take no memory
     graph = StoredGraph(
-        arrays["indptr"],
-        arrays["indices"],
-        arrays.get("weights"),
-        arrays["degrees"],
-        np.zeros(n) if loops is None else loops,  # pages of zeros that are only read take no memory
-        nodes,
-        tuple(header["remarks"]),
-        folder,
-        header["id"],
-        file=folder,
-        node_weights=arrays.get("node_weights"),
-    )
+        arrays["indptr"], arrays["indices"], arrays.get("weights"), arrays["degrees"], loops, nodes,
+        tuple(header["remarks"]), folder, header["id"], file=folder, node_weights=arrays.get("node_weights"),
+    )  # fmt: skip
     _check_row_starts(graph)
     return graph
 
@@ -169,28 +155,19 @@ def _check_entries(graph: StoredGraph) -> None:
         entry = int(examples[block][counts[block] > 0].min())
         row = int(np.searchsorted(graph.indptr, entry, side="right")) - 1
         weight = "" if graph.weights is None else f" with weight {graph.weights[entry]}"
-        raise GraphFormatError(
-            f"row {row} holds {graph.indices[entry]}{weight} at entry {entry}, expected increasing numbers of nodes "
-            f"below {n} with finite weights > 0; write the store again",
-            graph.path,
-        )
+        found = f"row {row} holds {graph.indices[entry]}{weight} at entry {entry}"
+        expected = f"expected increasing numbers of nodes below {n} with finite weights > 0"
+        raise GraphFormatError(f"{found}, {expected}; {AGAIN}", graph.path)
     if asymmetry.sum() != 0:  # wraps around, as it should
-        raise GraphFormatError(
-            "rows are not symmetric, expected each edge in the rows of both its ends; write the store again", graph.path
-        )
-    for array, found, stored in (("degrees", sums.degrees, graph.degrees), ("loops", sums.loops, graph.loops)):
-        wrong = np.flatnonzero(found != stored)
+        expected = "expected each edge in the rows of both its ends"
+        raise GraphFormatError(f"rows are not symmetric, {expected}; {AGAIN}", graph.path)
+    for array, sums_of, stored in (("degrees", sums.degrees, graph.degrees), ("loops", sums.loops, graph.loops)):
+        wrong = np.flatnonzero(sums_of != stored)
         if len(wrong):
-            u = int(wrong[0])
-            raise GraphFormatError(
-                f"holds {stored[u]} for row {u}, whose entries make {found[u]}; write the store again",
-                os.path.join(graph.path, array + ".npy"),
-            )
+            u, file = int(wrong[0]), os.path.join(graph.path, array + ".npy")
+            raise GraphFormatError(f"holds {stored[u]} for row {u}, whose entries make {sums_of[u]}; {AGAIN}", file)
     check_degrees(sums.degrees)
     own = graph.node_weights
     if own is not None and not (np.isfinite(own) & (own >= 0.0)).all():
-        u = int((~(np.isfinite(own) & (own >= 0.0))).argmax())
-        raise GraphFormatError(
-            f"holds {own[u]} for node {u}, expected finite numbers >= 0; write the store again",
-            os.path.join(graph.path, "node_weights.npy"),
-        )
+        u, file = int((~(np.isfinite(own) & (own >= 0.0))).argmax()), os.path.join(graph.path, "node_weights.npy")
+        raise GraphFormatError(f"holds {own[u]} for node {u}, expected finite numbers >= 0; {AGAIN}", file)

@@ -30,6 +30,7 @@ DTYPES = {
     "node_weights": "<f8",
 }  # fmt: skip
 LONGEST_HEADER = 1 << 24
+AGAIN = "write the store again"
 
 
 def length_of(name: str, n_nodes: int, n_entries: int) -> int:
@@ -99,11 +100,10 @@ class NewStore:
             else:
                 file.truncate(n_bytes)
             file.write(start)
-        self.arrays[array] = (
-            np.memmap(self.path_of(array), DTYPES[array], "r+", len(start), (length,)).view(np.ndarray)
-            if length
-            else np.empty(0, DTYPES[array])
-        )
+        self.arrays[array] = np.empty(0, DTYPES[array])
+        if length:
+            mapped = np.memmap(self.path_of(array), DTYPES[array], "r+", len(start), (length,))
+            self.arrays[array] = mapped.view(np.ndarray)
 
     def path_of(self, array: str) -> str:
         return os.path.join(self.folder, array + ".npy")
@@ -126,15 +126,9 @@ def seal(folder: str, lengths: dict[str, int], header: dict[str, Any]) -> str:
     for array in lengths:
         with open(os.path.join(folder, array + ".npy"), "rb+") as file:
             os.fsync(file.fileno())
-    header = {
-        "format": FORMAT,
-        "version": VERSION,
-        "id": (key := secrets.token_hex(16)),
-        "n_nodes": lengths["indptr"] - 1,
-        "n_entries": lengths["indices"],
-        "arrays": {array: {"dtype": DTYPES[array], "length": length} for array, length in lengths.items()},
-        **header,
-    }
+    arrays = {array: {"dtype": DTYPES[array], "length": length} for array, length in lengths.items()}
+    known = {"format": FORMAT, "version": VERSION, "id": (key := secrets.token_hex(16))}
+    header = known | {"n_nodes": lengths["indptr"] - 1, "n_entries": lengths["indices"], "arrays": arrays} | header
     with open(os.path.join(folder, HEADER), "w", encoding="utf-8") as file:
         json.dump(header, file, indent=1)
         _to_disk(file)
@@ -184,7 +178,7 @@ def read_header(folder: str) -> dict[str, Any]:
             raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), folder) from None
         raise GraphFormatError(f"has no {HEADER}: it is not a store, or one that was not finished", folder) from None
     except ValueError as problem:
-        raise GraphFormatError(f"is not JSON text ({problem}); write the store again", path) from None
+        raise GraphFormatError(f"is not JSON text ({problem}); {AGAIN}", path) from None
     if not isinstance(header, dict) or header.get("format") != FORMAT:
         raise GraphFormatError(f'holds no "format": "{FORMAT}", expected the header of a store', path)
     with name_failures(path, "is no store that can be read"):
@@ -221,19 +215,14 @@ def open_array(folder: str, array: str, length: int) -> np.ndarray:
                 header = read_array_header(file)
             offset = file.tell()
     except FileNotFoundError:
-        raise GraphFormatError("is missing; write the store again", path) from None
-    shape, fortran_order, found = header.shape, header.fortran_order, header.dtype
-    if found != dtype:
-        raise GraphFormatError(f"holds dtype {found.str}, expected {dtype.str}", path)
-    if shape != (length,) or fortran_order:
-        raise GraphFormatError(f"has shape {shape}, expected ({length},) as in {HEADER}", path)
-    expected = offset + length * dtype.itemsize
-    if n_bytes != expected:
-        raise GraphFormatError(
-            f"has {n_bytes} bytes, expected {expected} for {length} numbers: it was cut off or is not whole; "
-            "write the store again",
-            path,
-        )
+        raise GraphFormatError(f"is missing; {AGAIN}", path) from None
+    if header.dtype != dtype:
+        raise GraphFormatError(f"holds dtype {header.dtype.str}, expected {dtype.str}", path)
+    if header.shape != (length,) or header.fortran_order:
+        raise GraphFormatError(f"has shape {header.shape}, expected ({length},) as in {HEADER}", path)
+    if n_bytes != (expected := offset + length * dtype.itemsize):
+        found = f"has {n_bytes} bytes, expected {expected} for {length} numbers"
+        raise GraphFormatError(f"{found}: it was cut off or is not whole; {AGAIN}", path)
     if length == 0:
         return np.empty(0, dtype)
     return np.memmap(path, dtype, "r", offset, (length,)).view(np.ndarray)
@@ -246,9 +235,9 @@ def read_names(folder: str, n_nodes: int) -> list[str]:
         with open(path, encoding="utf-8") as file:
             names = parse_json(file.read())
     except FileNotFoundError:
-        raise GraphFormatError("is missing; write the store again", path) from None
+        raise GraphFormatError(f"is missing; {AGAIN}", path) from None
     except ValueError as problem:
-        raise GraphFormatError(f"is not JSON text ({problem}); write the store again", path) from None
+        raise GraphFormatError(f"is not JSON text ({problem}); {AGAIN}", path) from None
     if not isinstance(names, list) or len(names) != n_nodes or not all(isinstance(name, str) for name in names):
         raise GraphFormatError(f"does not hold {n_nodes} names, one for each node", path)
     return names
