@@ -13,20 +13,10 @@ from typing import Any
 _MOST_LETTERS = 2000  # of a message
 
 __all__ = [
-    "ConvergenceError",
-    "ConvergenceWarning",
-    "DownloadError",
-    "EditError",
-    "GraphClustError",
-    "GraphFormatError",
-    "GraphValidationError",
-    "GraphWarning",
-    "IntegrityError",
-    "Interrupted",
-    "ParameterError",
-    "ResourceLimitError",
+    "ConvergenceError", "ConvergenceWarning", "DownloadError", "EditError", "GraphClustError", "GraphFormatError",
+    "GraphValidationError", "GraphWarning", "IntegrityError", "Interrupted", "ParameterError", "ResourceLimitError",
     "UnsafeArchiveError",
-]
+]  # fmt: skip
 
 log = logging.getLogger("graphclust")
 log.addHandler(logging.NullHandler())  # where nobody asks for the log a warning is shown once, by Python's warnings

@@ -49,9 +49,9 @@ def test_code_is_what_is_left_without_prose():
 @pytest.mark.parametrize(
     ("what", "most"),
     [
-        pytest.param("package", 45_000, marks=not_yet(49_177)),
-        pytest.param("code", 31_000, marks=not_yet(33_602)),
-        pytest.param("tests", 41_000, marks=not_yet(43_183)),
+        pytest.param("package", 45_000, marks=not_yet(49_050)),
+        pytest.param("code", 31_000, marks=not_yet(33_475)),
+        pytest.param("tests", 41_000, marks=not_yet(43_164)),
     ],
 )
 def test_lines_are_within_the_budget(what, most):

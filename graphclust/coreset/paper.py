@@ -122,14 +122,9 @@ def cluster_coreset(
 
 
 def _labels_and_empty_share(
-    induced: Any,
-    k: int,
-    weights: np.ndarray,
-    embedding: str,
-    degrees: str,
-    rng: np.random.Generator,
+    induced: Any, k: int, weights: np.ndarray, embedding: str, degrees: str, rng: np.random.Generator,
     progress: Progress,
-) -> tuple[np.ndarray, float]:
+) -> tuple[np.ndarray, float]:  # fmt: skip
     """Labels of the coreset nodes, and the share of them that the embedding leaves at the origin."""
     # Imported here, for their linear algebra takes half of the time that the package takes to be imported.
     from graphclust.points.k_means.lloyd import kmeans

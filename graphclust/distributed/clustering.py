@@ -115,20 +115,11 @@ def coreset_sc(
     if reasons:  # why k was taken is said already
         remarks = tuple(remark for remark in remarks if remark not in remarks_on(schedule))
     return clustering_of(
-        graph,
-        k,
-        outcome.labels,
-        remarks,
-        progress,
+        graph, k, outcome.labels, remarks, progress,
         CoresetClustering(outcome.coreset.nodes, outcome.coreset.weights, np.asarray(outcome.coreset_labels)),
-        listing_order(graph),
-        objective=options.choice.name,
-        resolution=schedule.resolution,
-        decided=outcome.decided,
-        parameters=replace(options, coreset=drawn).record,
-        seed=seed,
-        sums=outcome.sums,
-    )
+        listing_order(graph), objective=options.choice.name, resolution=schedule.resolution, decided=outcome.decided,
+        parameters=replace(options, coreset=drawn).record, seed=seed, sums=outcome.sums,
+    )  # fmt: skip
 
 
 def write_labels(engine: Engine, found: Partition, path: str, k: int) -> Partition:

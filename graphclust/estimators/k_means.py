@@ -127,15 +127,9 @@ class KMeans(CentroidModel):
         found: list[KMeansResult] = []
         for init in starts(self.init, runs, X, k, rng):
             result = kmeans(
-                X,
-                k,
-                sample_weight=weights,
-                init=init,
-                max_iter=self.max_iter,
-                tol=self.tol,
-                rng=rng,
+                X, k, sample_weight=weights, init=init, max_iter=self.max_iter, tol=self.tol, rng=rng,
                 progress=as_listener(self.verbose),
-            )
+            )  # fmt: skip
             found.append(result)
         return min(found, key=lambda result: result.inertia)
 

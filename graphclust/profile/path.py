@@ -251,16 +251,10 @@ class ClusterPath:
             splits = None if smaller is None or united is None else (smaller, united)
             rows.append(
                 PathRow(
-                    k,
-                    self._value(k),
-                    figures.normalized_cut,
-                    figures.modularity,
-                    figures.sizes,
-                    self.resolution(k),
-                    self.best_range(k),
-                    splits,
+                    k, self._value(k), figures.normalized_cut, figures.modularity, figures.sizes, self.resolution(k),
+                    self.best_range(k), splits,
                 )
-            )
+            )  # fmt: skip
         return rows
 
     def tree(self) -> npt.NDArray[np.float64]:

@@ -134,15 +134,9 @@ def cluster_path(
 
 
 def longest_path(
-    graph: Graph,
-    kept: npt.NDArray[np.int64],
-    ks: list[int],
-    choice: ObjectiveChoice,
-    remarks: tuple[str, ...],
-    key: int,
-    progress: Progress,
-    is_default: bool,
-) -> ClusterPath:
+    graph: Graph, kept: npt.NDArray[np.int64], ks: list[int], choice: ObjectiveChoice, remarks: tuple[str, ...],
+    key: int, progress: Progress, is_default: bool,
+) -> ClusterPath:  # fmt: skip
     """The path for increasing ks; if these are the default, a longer one if the graph shows more clusters."""
     if not is_default:
         return ClusterPath.over(graph, kept, ks, choice, remarks, key, progress)

@@ -114,16 +114,9 @@ def certainty(
         with progress.stage("clustering again"):
             stability = stabilities(clustering, n_repeats, rng, progress)
     return Certainty(
-        shares_of(graph, labels, links),
-        second,
-        gains,
-        margins,
-        lone | (margins < weight_of_one),
-        clustering.conductance,
-        next_unions(objective, links, labels, sums),
-        stability,
-        _nats_saved(clustering),
-    )
+        shares_of(graph, labels, links), second, gains, margins, lone | (margins < weight_of_one),
+        clustering.conductance, next_unions(objective, links, labels, sums), stability, _nats_saved(clustering),
+    )  # fmt: skip
 
 
 def _nats_saved(clustering: Clustering) -> float:
@@ -180,13 +173,9 @@ def shares_of(graph: Graph, labels: npt.NDArray[np.int64], links: sparse.csr_arr
 
 
 def gains_over_second(
-    on: WeighedGraph,
-    objective: Objective,
-    labels: npt.NDArray[np.int64],
-    links: sparse.csr_array,
-    stays: npt.NDArray[np.float64],
-    sums: ClusterSums,
-) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+    on: WeighedGraph, objective: Objective, labels: npt.NDArray[np.int64], links: sparse.csr_array,
+    stays: npt.NDArray[np.float64], sums: ClusterSums,
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.float64], npt.NDArray[np.float64]]:  # fmt: skip
     """The best other cluster of each node, how much worse it is than the own, and what one more link would change.
 
     The candidates are the clusters to which a node is linked, and the best cluster for a node without links.

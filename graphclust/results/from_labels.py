@@ -40,16 +40,11 @@ def large_enough(graph: Graph, k: int, *, needs_edges: bool = True) -> Graph:
 
 
 def clustering_of(
-    graph: Graph,
-    k: int,
-    labels: npt.NDArray[np.int64],
-    remarks: Iterable[str],
-    progress: Progress,
-    coreset: CoresetClustering | None = None,
-    order: npt.NDArray[np.int64] | None = None,
+    graph: Graph, k: int, labels: npt.NDArray[np.int64], remarks: Iterable[str], progress: Progress,
+    coreset: CoresetClustering | None = None, order: npt.NDArray[np.int64] | None = None,
     sums: ClusterSums | None = None,
     **account: Any,
-) -> Clustering:
+) -> Clustering:  # fmt: skip
     """Number the clusters by size, on the coreset too, and add remarks for a reader of the labels.
 
     sums : of the clusters by the terms of the objective, where they are known: then no figure reads the edges again.

@@ -237,13 +237,9 @@ def changes_between(old: Labels, new: Labels, before: Labels, told: Labels = NON
 
 
 def list_changes(
-    overlap: sparse.csr_array,
-    old_ids: Labels,
-    new_ids: Labels,
-    old_sizes: Labels,
-    new_sizes: Labels,
+    overlap: sparse.csr_array, old_ids: Labels, new_ids: Labels, old_sizes: Labels, new_sizes: Labels,
     told: Labels = NONE,
-) -> ChangeLog:
+) -> ChangeLog:  # fmt: skip
     """What became of each cluster. A new cluster comes from the earlier one that had most of its nodes.
 
     overlap : as of `overlap_of`. The ids, increasing, and sizes of the clusters, all of which have nodes.

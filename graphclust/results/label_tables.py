@@ -16,21 +16,8 @@ COMMENT = "# "
 _BOM = b"\xef\xbb\xbf"
 _WHOLE = re.compile(r"-?[0-9]+")
 _NODES = {
-    "",
-    "node",
-    "nodeid",
-    "nodes",
-    "id",
-    "name",
-    "vertex",
-    "index",
-    "key",
-    "cell",
-    "cellid",
-    "barcode",
-    "gene",
-    "user",
-}
+    "", "node", "nodeid", "nodes", "id", "name", "vertex", "index", "key", "cell", "cellid", "barcode", "gene", "user",
+}  # fmt: skip
 _LABELS = {
     "label", "labels", "cluster", "clusters", "clusterid", "community", "communities", "communityid", "class", "group",
     "module", "modularityclass", "partition", "membership", "category", "type", "celltype", "louvain", "leiden",

@@ -216,12 +216,7 @@ def _cluster(
     ):
         warnings.simplefilter("ignore", ConvergenceWarning)  # said once, of the graph, at the end
         found = kmeans(
-            points[connected],
-            min(k, len(connected)),
-            sample_weight=graph.degrees[connected],
-            init="greedy k-means++",
-            n_init=n_init,
-            rng=rng,
-            progress=progress,
-        )
+            points[connected], min(k, len(connected)), sample_weight=graph.degrees[connected], init="greedy k-means++",
+            n_init=n_init, rng=rng, progress=progress,
+        )  # fmt: skip
     return result_of(found)

@@ -207,12 +207,9 @@ def _part_of(graph: Graph, taken: npt.NDArray[np.bool_]) -> Graph:
 
 
 def _run_on(
-    on: WeighedGraph,
-    objective: str,
-    sizes: npt.NDArray[np.float64] | None,
-    rng: np.random.Generator,
+    on: WeighedGraph, objective: str, sizes: npt.NDArray[np.float64] | None, rng: np.random.Generator,
     progress: Progress,
-) -> Run:
+) -> Run:  # fmt: skip
     """A run over the graph; for equal parts the mass of a node is its size."""
     run = run_on(on, rng, progress, sizes)
     return run if objective != "edge_cut" or sizes is None else with_sizes_as_masses(run, sizes)

@@ -75,14 +75,10 @@ class Entries(NamedTuple):
 
 
 def apply_edits(
-    graph: Graph,
-    added: Edges = None,
-    removed: Edges = None,
-    reweighted: Edges = None,
-    added_nodes: Iterable[Hashable] | None = None,
-    removed_nodes: Iterable[Hashable] | None = None,
+    graph: Graph, added: Edges = None, removed: Edges = None, reweighted: Edges = None,
+    added_nodes: Iterable[Hashable] | None = None, removed_nodes: Iterable[Hashable] | None = None,
     node_weight: Any = None,
-) -> EditedGraph:
+) -> EditedGraph:  # fmt: skip
     """The graph after edits; without remarks and file.
 
     added : edges (u, v) or (u, v, weight > 0) that are not there; a node that is not there comes about. removed : edges

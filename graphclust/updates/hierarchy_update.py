@@ -77,13 +77,9 @@ def remake_hierarchy(
 
 
 def _update_levels(
-    graph: Graph,
-    wanted: LevelOptions,
-    earlier: EarlierLevels,
-    labels: npt.NDArray[np.int32],
-    rng: np.random.Generator,
+    graph: Graph, wanted: LevelOptions, earlier: EarlierLevels, labels: npt.NDArray[np.int32], rng: np.random.Generator,
     progress: Progress,
-) -> list[npt.NDArray[np.int32]]:
+) -> list[npt.NDArray[np.int32]]:  # fmt: skip
     """The levels below the coarsest and itself, coarsest first; they stay inside its clusters without changes."""
     is_changed = has_changed(labels, earlier.levels[0], earlier.n_changed > 0)[labels]
     nodes = np.flatnonzero(is_changed)

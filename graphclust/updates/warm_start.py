@@ -65,14 +65,9 @@ class EarlierLevels(NamedTuple):
 
 
 def restart(
-    level: Level,
-    found: Partition,
-    n_changed: npt.NDArray[np.int64],
-    task: Task,
-    run: Run,
-    waits: npt.NDArray[np.bool_] | None = None,
-    may_part: npt.NDArray[np.bool_] | None = None,
-) -> Partition:
+    level: Level, found: Partition, n_changed: npt.NDArray[np.int64], task: Task, run: Run,
+    waits: npt.NDArray[np.bool_] | None = None, may_part: npt.NDArray[np.bool_] | None = None,
+) -> Partition:  # fmt: skip
     """A partition of a level from an earlier one, after so many edges of each node changed; the value does not fall.
 
     waits : which nodes may gain by a move; by default those with changes. may_part : bool, shape (n,); each cluster

@@ -39,12 +39,9 @@ from graphclust.spectral.whole_graph import fast_spectral_clustering, spectral_c
 
 pytestmark = pytest.mark.skipif("NUMBA_DISABLE_JIT" in os.environ, reason="too large for plain Python")
 PLANTED = [
-    (3, 300, 14, 2, {}),
-    (20, 100, 14, 2, {}),
-    (40, 60, 14, 2, {}),
-    (12, 150, 16, 2, {"size_ratio": 0.9}),
+    (3, 300, 14, 2, {}), (20, 100, 14, 2, {}), (40, 60, 14, 2, {}), (12, 150, 16, 2, {"size_ratio": 0.9}),
     (8, 250, 16, 2, {"degree_exponent": 2.5}),
-]
+]  # fmt: skip
 
 
 @pytest.mark.parametrize(("n_blocks", "size", "inside", "outside", "options"), PLANTED)
@@ -57,14 +54,10 @@ def test_the_planted_number_is_suggested(n_blocks, size, inside, outside, option
 
 
 LARGER = [
-    (3, 1000, 16, 3, {}, 0.0),
-    (30, 300, 14, 3, {}, 0.0),
-    (100, 150, 12, 2, {}, 0.0),
-    (200, 100, 12, 2, {}, 0.02),
-    (20, 500, 16, 2, {"size_ratio": 0.9}, 0.0),
-    (10, 800, 20, 3, {"degree_exponent": 2.5}, 0.0),
+    (3, 1000, 16, 3, {}, 0.0), (30, 300, 14, 3, {}, 0.0), (100, 150, 12, 2, {}, 0.0), (200, 100, 12, 2, {}, 0.02),
+    (20, 500, 16, 2, {"size_ratio": 0.9}, 0.0), (10, 800, 20, 3, {"degree_exponent": 2.5}, 0.0),
     (40, 600, 20, 2, {"degree_exponent": 2.5, "size_ratio": 0.96}, 0.05),
-]
+]  # fmt: skip
 
 
 @pytest.mark.slow
@@ -95,17 +88,12 @@ def test_where_the_widest_range_misleads_the_suggestion_is_within_a_tenth(mixing
 @pytest.mark.parametrize(
     "graph",
     [
-        nx.fast_gnp_random_graph(600, 0.02, seed=1),
-        nx.random_regular_graph(4, 400, seed=2),
-        nx.complete_graph(40),
-        nx.barabasi_albert_graph(500, 4, seed=3),
-        nx.star_graph(60),
-        nx.complete_bipartite_graph(20, 25),
-        nx.cycle_graph(200),
-        nx.path_graph(2),
+        nx.fast_gnp_random_graph(600, 0.02, seed=1), nx.random_regular_graph(4, 400, seed=2), nx.complete_graph(40),
+        nx.barabasi_albert_graph(500, 4, seed=3), nx.star_graph(60), nx.complete_bipartite_graph(20, 25),
+        nx.cycle_graph(200), nx.path_graph(2),
     ],
     ids=["random", "regular", "complete", "preferential", "star", "bipartite", "cycle", "edge"],
-)
+)  # fmt: skip
 def test_a_graph_without_clusters_shows_no_number_of_them(graph):
     suggestion = cluster_path(as_graph(graph), rng=0).suggest()
     assert not suggestion.clear and suggestion.k >= 1
@@ -254,17 +242,10 @@ def test_disconnected_clusters_are_natural_down_to_no_resolution():
         ),
     ],
     ids=[
-        "K5",
-        "edges",
-        "ring of cliques",
-        "paths from two nodes on",
-        "caveman",
-        "K3",
-        "paths",
-        "connected caveman",
+        "K5", "edges", "ring of cliques", "paths from two nodes on", "caveman", "K3", "paths", "connected caveman",
         "planted",
     ],
-)
+)  # fmt: skip
 def test_many_small_groups_are_suggested_beyond_three_times_the_square_root_of_the_nodes(graph, k):
     graph = as_graph(graph)
     assert k > 3 * np.sqrt(graph.n_nodes)

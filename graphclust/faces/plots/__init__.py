@@ -13,14 +13,6 @@ from graphclust.faces.plots.raster import adjacency
 from graphclust.faces.plots.spectral_map import embedding
 
 __all__ = [
-    "adjacency",
-    "calibration",
-    "contingency",
-    "embedding",
-    "icicle",
-    "margins",
-    "path_values",
-    "quotient",
-    "stage_times",
-    "tree_of_splits",
-]
+    "adjacency", "calibration", "contingency", "embedding", "icicle", "margins", "path_values", "quotient",
+    "stage_times", "tree_of_splits",
+]  # fmt: skip

@@ -244,14 +244,9 @@ def centroids_of_candidates(candidates: np.ndarray, masses: np.ndarray, k: int, 
 
 
 def draw_candidates(
-    points: Points,
-    weights: np.ndarray,
-    k: int,
-    oversampling: float,
-    n_rounds: int,
-    rng: np.random.Generator,
+    points: Points, weights: np.ndarray, k: int, oversampling: float, n_rounds: int, rng: np.random.Generator,
     progress: Progress,
-) -> tuple[np.ndarray, np.ndarray]:
+) -> tuple[np.ndarray, np.ndarray]:  # fmt: skip
     """Rows of the candidates, and the weight of the points nearest to each (ties to the first drawn)."""
     engine = InProcess(None, row_blocks(points.n, ROWS_PER_PART))
     parts = engine.by_block(

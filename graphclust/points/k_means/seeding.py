@@ -101,14 +101,9 @@ def warn_if_fewer(n_found: int, k: int) -> None:
 
 
 def draw_seeds(
-    points: Points,
-    weights: np.ndarray,
-    k: int,
-    exponent: float,
-    n_candidates: int,
-    rng: np.random.Generator,
+    points: Points, weights: np.ndarray, k: int, exponent: float, n_candidates: int, rng: np.random.Generator,
     progress: Progress,
-) -> np.ndarray:
+) -> np.ndarray:  # fmt: skip
     """`distance_seeding` without its checks; returns fewer rows where there are fewer distinct points."""
     boundaries = row_blocks(points.n, ROWS)
     seeds = np.empty((k, points.d), points.dtype)

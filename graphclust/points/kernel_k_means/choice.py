@@ -21,12 +21,9 @@ from graphclust.points.kernel_k_means.point_kernels import (
 )
 
 NAMED: dict[str, Callable[[Any], Kernel]] = {
-    "polynomial": PolynomialKernel,
-    "linear": LinearKernel,
-    "cosine": CosineKernel,
-    "precomputed": lambda K: SparseKernel(K) if sparse.issparse(K) else DenseKernel(K),
-    "normalized cut": GraphKernel,
-}
+    "polynomial": PolynomialKernel, "linear": LinearKernel, "cosine": CosineKernel,
+    "precomputed": lambda K: SparseKernel(K) if sparse.issparse(K) else DenseKernel(K), "normalized cut": GraphKernel,
+}  # fmt: skip
 # Kernels of a width, which by default is that of the weighted points.
 WITH_WIDTH: dict[str, Callable[..., Kernel]] = {"gaussian": GaussianKernel, "laplacian": LaplacianKernel}
 

@@ -109,14 +109,9 @@ class _Weighted:
 
 
 def _naive_coreset(
-    kernel: Kernel,
-    weights: np.ndarray,
-    n_seeds: int,
-    size: int,
-    second_term: str,
-    rng: np.random.Generator,
+    kernel: Kernel, weights: np.ndarray, n_seeds: int, size: int, second_term: str, rng: np.random.Generator,
     progress: Progress,
-) -> CoresetSample:
+) -> CoresetSample:  # fmt: skip
     """A coreset whose seeds are drawn one after the other, in O(n) kernel entries each."""
     points = np.flatnonzero(weights > 0.0)
     if len(points) <= size:

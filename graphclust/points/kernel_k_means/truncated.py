@@ -163,14 +163,9 @@ def _relative_sq_distances(clusters: list[Window], products: np.ndarray) -> np.n
 
 
 def _learn(
-    kernel: Kernel,
-    clusters: list[Window],
-    products: np.ndarray,
-    batch: np.ndarray,
-    labels: np.ndarray,
-    counts: np.ndarray,
-    share: np.ndarray,
-) -> None:
+    kernel: Kernel, clusters: list[Window], products: np.ndarray, batch: np.ndarray, labels: np.ndarray,
+    counts: np.ndarray, share: np.ndarray,
+) -> None:  # fmt: skip
     """Move every center that has points in the batch; products : of all means with the points of the batch."""
     order = np.argsort(labels, kind="stable")
     met = np.flatnonzero(counts)
