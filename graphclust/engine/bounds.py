@@ -1,6 +1,5 @@
 """Bounds on the sizes of clusters: checks of what a caller asks for, and the union of clusters that hold too little."""
 
-import heapq
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -18,6 +17,7 @@ from graphclust.engine.join_small_clusters import Sizes, join_small
 from graphclust.engine.levels import Run, Shares, at_nodes, partition_in, read_only_level, room_for, value, with_sums
 from graphclust.engine.local_moving import refine
 from graphclust.engine.overlay import find_connected_parts, number_used
+from graphclust.engine.packing import pack, packed_labels
 from graphclust.errors import GraphValidationError, GraphWarning, ParameterError, amount, warn_caller
 from graphclust.graph.container import Graph
 
@@ -204,21 +204,6 @@ def describe_sure_bounds(size: np.ndarray, k: int) -> str:
     return f"min_size <= {_round_down(load.min()):.12g} and max_size >= {_round_up(load.max()):.12g}"
 
 
-def pack(level: Level, k: int, run: Run) -> Partition:
-    """k clusters by size alone."""
-    return with_sums(level, packed_labels(level.terms.size, k), k, run)
-
-
-def packed_labels(size: np.ndarray, k: int) -> np.ndarray:
-    """Labels of k clusters: the heaviest remaining node always joins the cluster that holds least."""
-    labels, heap = np.empty(len(size), np.int32), [(0.0, c) for c in range(k)]
-    for u in np.argsort(-size, kind="stable"):
-        load, c = heap[0]
-        labels[u] = c
-        heapq.heapreplace(heap, (load + float(size[u]), c))
-    return labels
-
-
 def _round_down(value: float) -> float:
     """The value rounded down to a whole number if it is at least 1."""
     return float(math.floor(value)) if value >= 1.0 else value
@@ -247,6 +232,11 @@ def shares_of_parts(size: np.ndarray, targets: np.ndarray, max_imbalance: float,
     if (size == np.floor(size)).all():
         return Shares(target, np.floor(least * (1.0 + ROUND_OFF)), np.ceil(most * (1.0 - ROUND_OFF)))
     return Shares(target, least * (1.0 - ROUND_OFF), most * (1.0 + ROUND_OFF))
+
+
+def share_of_least(load: np.ndarray, least: np.ndarray) -> np.ndarray:
+    """What parts hold as a share of the least that they may hold, at most 1; shape of `load`."""
+    return np.minimum(np.divide(load, least, out=np.ones_like(load), where=least > 0.0), 1.0)
 
 
 def question_share(size: np.ndarray, k: int, max_imbalance: float) -> None:

@@ -16,13 +16,14 @@ import numpy as np
 from graphclust.compiled.graphs.levels import Level, Partition, Task, Terms
 from graphclust.compiled.graphs.objective import ADDITIVE, Objective
 from graphclust.engine.bisection import new_parts
-from graphclust.engine.bounds import NO_ROOM, Bounds, describe_sure_bounds, pack
+from graphclust.engine.bounds import NO_ROOM, Bounds, describe_sure_bounds
 from graphclust.engine.connected_balance import balance_by_pieces, balance_connected, grow_connected
 from graphclust.engine.connectivity import connect, connect_once
 from graphclust.engine.contraction import coarsest, restricted
 from graphclust.engine.engine import EFFORTS, Effort, search
 from graphclust.engine.levels import Run, n_entries, read_only_level, value, with_sizes_as_masses, with_sums
 from graphclust.engine.overlay import find_connected_parts
+from graphclust.engine.packing import pack
 from graphclust.engine.resolution import Schedule
 from graphclust.engine.settling import balance, best_of, is_cut, is_within, settle
 from graphclust.engine.v_cycle import coarsen, v_cycle

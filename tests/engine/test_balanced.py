@@ -27,6 +27,7 @@ from graphclust.compiled.runtime.loops import plain
 from graphclust.compiled.runtime.shuffling import draws_of
 from graphclust.engine import levels
 from graphclust.engine.levels import partition_in, room_for, value, with_sizes_as_masses, with_sums
+from graphclust.engine.packing import packed_labels
 from graphclust.errors import Interrupted, ParameterError
 from graphclust.faces.cli.main import main
 from graphclust.objective.objective import weigh
@@ -192,10 +193,56 @@ def test_pieces_are_counted_and_reports_count_what_is_bounded():
     assert "imbalance 1.00" in str(weighed) and weighed.report()["smallest_share"] == 0.5
 
 
+def test_few_nodes_make_the_best_partition_within_both_bounds():
+    """Against all: refused only where none is below the upper bound; else the least cut, and of these the most even."""
+    for seed in range(120):
+        rng = np.random.default_rng(seed)
+        n, k, share = int(rng.integers(3, 8)), int(rng.integers(2, 4)), float(rng.choice([0.0, 0.03, 0.3]))
+        A, weights = random_graph(n, seed, 0.4), rng.integers(0, rng.choice([3, 9, 40]), n) + (np.arange(n) == 0.0)
+        shares = np.array([1, 2, 4][:k]) if seed % 3 == 0 else np.ones(k)
+        target = weights.sum() * shares / shares.sum()
+        tried = np.array([one for one in itertools.product(range(k), repeat=n) if len(set(one)) == k])
+        load = np.stack([(tried == c) @ weights for c in range(k)], axis=1)
+        is_below = (load <= np.ceil((1 + share) * target - 1e-9)).all(axis=1)
+        lower = np.floor((1 - share) * target + 1e-9)
+        is_within = is_below & (load >= lower).all(axis=1)
+        more = {} if seed % 3 else {"target_weights": shares}
+        if not is_below.any():
+            with pytest.raises(ParameterError, match=r"the nodes fit into no|holds at most"):
+                balanced_partition(A, k, max_imbalance=share, node_weight=weights, rng=seed, **more)
+            continue
+        found = balanced_partition(A, k, max_imbalance=share, node_weight=weights, rng=seed, **more)
+        held = np.bincount(found.labels, weights, minlength=k)
+        if not is_within.any():
+            of_lower = np.divide(load[is_below], lower, out=np.ones((is_below.sum(), k)), where=lower > 0)
+            assert (held[lower > 0] / lower[lower > 0]).min() == pytest.approx(of_lower.min(axis=1).max()), seed
+            continue
+        edges = sparse.coo_array(A)
+        cuts = (tried[is_within][:, edges.row] != tried[is_within][:, edges.col]) @ edges.data / 2
+        least, uneven = np.isclose(cuts, cuts.min()), ((load[is_within] / target) ** 2).sum(axis=1)
+        assert found.edge_cut == pytest.approx(cuts.min()), seed
+        assert ((held / target) ** 2).sum() == pytest.approx(uneven[least].min()), seed
+    for graph in (nx.complete_graph(5), nx.path_graph(5), nx.star_graph(4)):
+        parts = balanced_partition(graph, 2, node_weight=[5, 4, 3, 3, 3], rng=0)
+        assert parts.smallest_to_mean == 1.0
+
+
+def test_weights_that_add_up_to_equal_parts_are_packed_so():
+    rng, found = np.random.default_rng(0), 0
+    for k, n in [(2, 30), (3, 24), (4, 40), (8, 64)] * 5:
+        ends = [np.sort(rng.choice(np.arange(1, 100), n // k - 1, replace=False)) for _ in range(k)]
+        size = np.concatenate([np.diff([0, *each, 100]) for each in ends]).astype(float)
+        labels = packed_labels(size, k)
+        assert np.bincount(labels, size, minlength=k).max() <= 101 and np.bincount(labels, minlength=k).all()
+        found += np.bincount(labels, size).max() == 100
+    assert found >= 18
+    assert sorted(packed_labels(np.array([0.0, 0.0, 1.0, 1.0]), 4).tolist()) == [0, 1, 2, 3]
+
+
 @pytest.mark.parametrize("seed", range(6))
-def test_finds_the_smallest_balanced_cut_of_ten_nodes(seed):
-    A = random_graph(10, seed, 0.5)
-    halves = [np.isin(np.arange(10), half).astype(int) for half in itertools.combinations(range(10), 5)]
+def test_finds_the_smallest_balanced_cut_of_sixteen_nodes(seed):
+    A = random_graph(16, seed, 0.4)
+    halves = [np.isin(np.arange(16), half).astype(int) for half in itertools.combinations(range(16), 8) if 0 in half]
     best = min(cut_of(A, labels) for labels in halves)
     assert balanced_partition(A, 2, max_imbalance=0, rng=seed).edge_cut == pytest.approx(best)
 
