@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from collections.abc import Hashable
 from typing import Any
 
@@ -19,6 +20,7 @@ from graphclust.objective.cuts import cut_and_volume
 from graphclust.partition.balanced_partition import balanced_partition, refine_parts
 
 FEW_NODES = 1000  # of a graph that is swept: each node of a sweep looks at all others
+_NO_SEED = vars(random)["_inst"]  # what NetworkX hands on where its caller gave none
 RANDOM_STARTS = 4  # of sweeps, beside the partition of the multilevel method
 Halves = tuple[set[Hashable], set[Hashable]]
 
@@ -36,8 +38,8 @@ def kernighan_lin_bisection(
         None is 0, so that calls agree, as NetworkX's do; without one None draws anew in each call, as there.
     options : of `balanced_partition`; max_imbalance is 0 unless it is given.
     """
-    if seed is None and partition is not None:
-        seed = 0  # nothing is random in NetworkX's either
+    if partition is not None and (seed is None or seed is _NO_SEED):
+        seed = random.Random(0)  # nothing is random in NetworkX's either
     rng = np.random.default_rng(as_rng(seed))
     if partition is not None:
         if options:
