@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 MANY_ENTRIES = 2**31  # more than int32 counts
 SYMMETRY_TOLERANCE = 1e-8  # relative; rounding in a user's own symmetric formula, no more
 UNDIRECTED = "expected an undirected graph"
-ISOLATED = "no edge: alone, or -1 where k is given"  # in the remark on isolated nodes
+ISOLATED = "no edge: each is a cluster, or in none (label -1) where k is given"  # in the remark on isolated nodes
 ROUND_OFF = "differed by rounding"  # in the remark on entries that became their mean
 
 
@@ -198,6 +198,12 @@ def remark_on_duplicates(n_duplicates: int, pattern: bool) -> str:
 def remark_on_isolated(n_isolated: int) -> str:
     """What is said of nodes without edges."""
     return f"{amount(n_isolated, 'isolated node has', 'isolated nodes have')} {ISOLATED}"
+
+
+def said_of_clusters(remarks: Iterable[str], isolated_are_some: bool) -> tuple[str, ...]:
+    """Remarks on a graph as remarks on its clusters: isolated nodes are some of them, or in none."""
+    known = "no edge: each is a cluster" if isolated_are_some else "no edge: in no cluster (label -1)"
+    return tuple(remark.replace(ISOLATED, known) for remark in remarks)
 
 
 def warn_of(graph: Graph, said: Sequence[str], where: str = "") -> None:

@@ -31,6 +31,7 @@ from graphclust.engine.well_connected import Connectivity, as_bar, connectivity_
 from graphclust.errors import ParameterError
 from graphclust.graph.container import Graph
 from graphclust.graph.layers import LayeredGraph
+from graphclust.graph.matrices import said_of_clusters
 from graphclust.graph.node_order import in_order, listing_order, node_order
 from graphclust.io.kinds import GraphsLike, as_layered
 from graphclust.literals import Components, Effort, Kind, PlainObjective, Small
@@ -288,9 +289,9 @@ def _part_to_search(graph: Graph, components: str, progress: Progress) -> tuple[
     ordered = in_order(graph, order)
     progress.watch(ordered)
     if not graph.n_entries:
-        return order, ordered, (*graph.remarks, ALONE)
+        return order, ordered, (*said_of_clusters(graph.remarks, True), ALONE)
     if components == "all":
-        return order, ordered, graph.remarks
+        return order, ordered, said_of_clusters(graph.remarks, True)
     searched = nodes_to_partition(ordered, 1, components, progress)
     part = ordered if searched.nodes.all() else ordered.subgraph(np.flatnonzero(searched.nodes))
     return order[searched.nodes], part, searched.remarks_after(graph.remarks)

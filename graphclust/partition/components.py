@@ -23,6 +23,7 @@ from graphclust.engine.levels import run_on
 from graphclust.engine.v_cycle import v_cycle
 from graphclust.errors import amount
 from graphclust.graph.container import Graph
+from graphclust.graph.matrices import said_of_clusters
 from graphclust.objective.objective import weigh
 from graphclust.progress import Progress
 
@@ -49,7 +50,7 @@ class Searched(NamedTuple):
     warning: tuple[str, ...] = ()
 
     def remarks_after(self, earlier: Iterable[str]) -> tuple[str, ...]:
-        return (*self.warning, *earlier, *self.remarks)
+        return (*self.warning, *said_of_clusters(earlier, False), *self.remarks)
 
 
 def nodes_to_partition(

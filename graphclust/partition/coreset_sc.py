@@ -13,6 +13,7 @@ from graphclust.engine.resolution import remarks_on
 from graphclust.errors import ParameterError
 from graphclust.graph.container import Graph
 from graphclust.graph.layers import LayeredGraph
+from graphclust.graph.matrices import said_of_clusters
 from graphclust.graph.node_order import in_order, in_rows, listing_order, node_order
 from graphclust.io.kinds import GraphsLike, as_layered
 from graphclust.literals import Components, Effort, Kind, Method, Objective
@@ -173,7 +174,7 @@ def _cluster(
     order = np.arange(n) if as_it_is else node_order(graph)
     ordered = in_order(graph, order)
     progress.watch(ordered)
-    searched = ~ordered.isolated
+    searched, remarks = ~ordered.isolated, said_of_clusters(remarks, False)
     if options.method != "paper" and layered is None:
         with progress.stage("components"):
             taking_part = nodes_to_partition(ordered, k, options.components, progress)

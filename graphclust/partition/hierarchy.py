@@ -13,6 +13,7 @@ from graphclust.engine.nested_levels import LevelOptions, make_levels, refuse_he
 from graphclust.engine.well_connected import Connectivity, as_bar, connectivity_in_words
 from graphclust.errors import ParameterError
 from graphclust.graph.layers import LayeredGraph
+from graphclust.graph.matrices import said_of_clusters
 from graphclust.io.kinds import GraphsLike, as_layered
 from graphclust.literals import Effort, Kind, PlainObjective
 from graphclust.objective.objective import ADDITIVE_OBJECTIVES, as_resolution, judged_by
@@ -124,7 +125,7 @@ def hierarchy(
     ids = None if start is None else ids_of_start(graph, start)
     earlier = None if ids is None else levels_from(graph, ids)
     found, resolutions = make_levels(graph, wanted, rng, progress, earlier)
-    remarks = [*graph.remarks, *([] if graph.n_entries else [ALONE])]
+    remarks = [*said_of_clusters(graph.remarks, True), *([] if graph.n_entries else [ALONE])]
     if least:
         remarks += remarks_on_small(found[-1], found[-1], sizes.of_nodes, min_size)
     if connectivity is not None:

@@ -13,6 +13,7 @@ from scipy.linalg import qr, svd
 from graphclust.checks import Seed, as_choice, as_seeded, as_whole_number
 from graphclust.errors import ConvergenceWarning, GraphWarning, ParameterError, warn_caller
 from graphclust.graph.container import Graph, GraphLike
+from graphclust.graph.matrices import said_of_clusters
 from graphclust.partition.options import graph_settings
 from graphclust.points.k_means.lloyd import kmeans
 from graphclust.points.k_means.lloyd_iteration import KMeansResult
@@ -180,7 +181,7 @@ def _to_cluster(
 ) -> tuple[Graph, int, list[str]]:
     """The graph, the number of clusters, which the graph shows where it is not given, and what there is to remark."""
     graph = graph_to_cluster(G, 1 if k is None else k, weight, symmetrize, progress)
-    remarks = list(graph.remarks)
+    remarks = [*said_of_clusters(graph.remarks, False)]
     if k is None:
         k, said = choose_k(graph, "modularity", "all", progress)
         remarks.append(said)

@@ -95,7 +95,7 @@ def test_isolated_nodes_are_counted(name):
     graph, remarks = remarks_of(make(name))
     n = graph.isolated.sum()
     said = "nodes have" if n > 1 else "node has"
-    assert remarks == (f"{n} isolated {said} no edge: alone, or -1 where k is given",)
+    assert remarks == (f"{n} isolated {said} no edge: each is a cluster, or in none (label -1) where k is given",)
 
 
 def test_all_remarks_come_in_one_warning():

@@ -307,6 +307,23 @@ def test_isolated_nodes_are_announced():
     assert "3 isolated nodes" in str(result)
 
 
+def test_remarks_say_what_has_become_of_isolated_nodes():
+    """The gate knows no more than that it depends on the call."""
+    with pytest.warns(GraphWarning, match="each is a cluster, or in none .label -1. where k is given"):
+        graph = graphclust.as_graph(make("isolates"))
+    found = [
+        graphclust.communities(graph, rng=0),
+        graphclust.communities(graph, components="largest", rng=0),
+        coreset_sc(graph, 2, rng=0),
+    ]
+    found += [coreset_sc(graph, 2, rng=0, **PAPER), graphclust.spectral_clustering(graph, 2, rng=0)]
+    said_of = {True: "each is a cluster", False: "in no cluster (label -1)"}
+    told = [(result.remarks, (result.labels[[0, 3, 7]] >= 0).all()) for result in found]
+    for remarks, are_clusters in [*told, (graphclust.hierarchy(graph, rng=0).remarks, True)]:
+        said = [remark for remark in remarks if "isolated" in remark]
+        assert said == [f"3 isolated nodes have no edge: {said_of[are_clusters]}"]
+
+
 @pytest.mark.parametrize("method", ["paper", "two-step"])
 def test_a_coreset_is_labeled_in_the_numbering_of_the_nodes(method):
     planted = stochastic_block_model([20, 150, 60, 100, 30], 0.5, 0.01, rng=518)
