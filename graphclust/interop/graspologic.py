@@ -123,12 +123,10 @@ def hierarchical_leiden(
     levels, resolutions = make_levels(own, wanted, rng, progress, earlier)
     found = hierarchy_of(own, levels, objective=objective, resolutions=resolutions, max_size=float(most), seed=used)
     level: dict[int | None, int] = {None: -1}  # of each cluster: one below its parent's, which may stay whole for some
-    records = [
-        HierarchicalCluster(
-            one.node, one.cluster, one.parent, level.setdefault(one.cluster, level[one.parent] + 1), one.is_leaf
-        )
-        for one in found.records()
-    ]
+    records = []
+    for one in found.records():
+        at = level.setdefault(one.cluster, level[one.parent] + 1)
+        records.append(HierarchicalCluster(one.node, one.cluster, one.parent, at, one.is_leaf))
     return HierarchicalClusters(sorted(records, key=lambda one: one.level))
 
 
@@ -150,10 +148,8 @@ def _with_own_arguments(message: str) -> str:
 def _start(graph: Graph, communities: Mapping[Hashable, int]) -> npt.NDArray[np.int64]:
     """Starting communities as labels 0, 1, ... of the nodes."""
     if not isinstance(communities, Mapping):
-        kind = type(communities).__name__
-        raise TypeError(
-            f"starting_communities is a {kind}, expected a mapping from each node to its community's number"
-        )
+        expected = "expected a mapping from each node to its community's number"
+        raise TypeError(f"starting_communities is a {type(communities).__name__}, {expected}")
     given = {node: communities[node] for node in node_names(graph) if node in communities}
     numbers = list(given.values())
     for node, number in given.items():
@@ -161,10 +157,9 @@ def _start(graph: Graph, communities: Mapping[Hashable, int]) -> npt.NDArray[np.
         if not isinstance(number, Real | str):
             raise TypeError(f"starting_communities[{node!r}]={number!r} is a {kind}, expected a community's number")
         if isinstance(number, str) != isinstance(numbers[0], str):
-            raise TypeError(
-                f"starting_communities[{node!r}]={number!r} is a {kind} and the first one, {numbers[0]!r}, a "
-                f"{type(numbers[0]).__name__}; expected all to be numbers, or all names"
-            )
+            first = f"the first one, {numbers[0]!r}, a {type(numbers[0]).__name__}"
+            found = f"starting_communities[{node!r}]={number!r} is a {kind} and {first}"
+            raise TypeError(f"{found}; expected all to be numbers, or all names")
         if number != number:  # NaN, which is in no community, not even that of another NaN
             raise ParameterError(f"starting_communities[{node!r}]={number!r}, expected a community's number")
     place = {number: i for i, number in enumerate(sorted({*numbers}))}

@@ -25,13 +25,10 @@ __all__ = ["cluster", "leiden", "sweep"]
 
 FLAVORS = ("leidenalg", "igraph")
 OBJECTIVES: dict[str, PlainObjective] = {
-    "modularity": "modularity",
-    "CPM": "constant_potts",
-    "ModularityVertexPartition": "modularity",
-    "RBConfigurationVertexPartition": "modularity",
-    "CPMVertexPartition": "constant_potts",
+    "modularity": "modularity", "ModularityVertexPartition": "modularity", "CPM": "constant_potts",
+    "RBConfigurationVertexPartition": "modularity", "CPMVertexPartition": "constant_potts",
     "RBERVertexPartition": "erdos_renyi",
-}
+}  # fmt: skip
 
 
 def leiden(
@@ -83,19 +80,10 @@ def leiden(
         raise ParameterError(f"the objective {kind!r} is not served, expected one of {[*OBJECTIVES]}")
     key = "leiden_R" if restrict_to is not None and key_added == "leiden" else key_added
     changed = cluster_anndata(
-        adata,
-        key_added=key,
-        neighbors_key=neighbors_key,
-        obsp=obsp,
-        adjacency=adjacency,
-        restrict_to=restrict_to,
-        use_weights=use_weights,
-        objective=OBJECTIVES[kind],
-        resolution=as_number(resolution, "resolution", above=0.0),
-        rng=as_rng(random_state, "random_state"),
-        copy=copy,
-        **options,
-    )
+        adata, key_added=key, neighbors_key=neighbors_key, obsp=obsp, adjacency=adjacency, restrict_to=restrict_to,
+        use_weights=use_weights, objective=OBJECTIVES[kind], copy=copy,
+        resolution=as_number(resolution, "resolution", above=0.0), rng=as_rng(random_state, "random_state"), **options,
+    )  # fmt: skip
     found = (changed if copy else adata).uns[key]
     given = random_state is None or isinstance(random_state, int | np.integer)  # a generator could not be saved
     seed = random_state if given else found["seed"]
@@ -165,15 +153,13 @@ def sweep(
     key_added = key_added or ("leiden" if ks is None else "graphclust")
     rows = []
     for value in values:
-        key = f"{key_added}_{value}"
-        codes = []
+        key, codes = f"{key_added}_{value}", []
         for seed in range(random_state + n_seeds - 1, random_state - 1, -1):  # the first seed comes last, and is kept
             function(adata, value, key_added=key, random_state=seed, **options)
             codes.append(np.asarray(adata.obs[key].cat.codes, dtype=np.int64))
         stability = np.mean([adjusted_rand_index(one, other) for one, other in combinations(codes, 2)])
         rows.append((value, int(codes[-1].max()) + 1, adata.uns[key]["modularity"], float(stability)))
-    table = pandas.DataFrame(
-        rows, columns=["resolution" if ks is None else "k", "n_clusters", "modularity", "stability"]
-    )
+    columns = ["resolution" if ks is None else "k", "n_clusters", "modularity", "stability"]
+    table = pandas.DataFrame(rows, columns=columns)
     adata.uns[f"{key_added}_sweep"] = table
     return table

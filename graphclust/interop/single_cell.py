@@ -96,9 +96,8 @@ def cluster_anndata(
         if obsp is not None or neighbors_key is not None:
             raise ParameterError("adjacency is given beside obsp or neighbors_key, expected one of the three")
         several = isinstance(adjacency, list | tuple)
-        graphs = {"adjacency": adjacency}
-        if several:
-            graphs = {f"adjacency[{i}]": one for i, one in enumerate(adjacency)}
+        listed = enumerate(adjacency if several else ())
+        graphs = {f"adjacency[{i}]": one for i, one in listed} if several else {"adjacency": adjacency}
     else:
         several = obsp is not None and not isinstance(obsp, str)
         asked = [obsp] if obsp is None or isinstance(obsp, str) else obsp
@@ -139,7 +138,10 @@ def cluster_anndata(
     changed = adata.copy() if copy else adata
     column = key_added
     if cells is None or restrict_to is None:
-        changed.obs[key_added] = _categorical(clustering.labels, clustering.n_clusters)
+        import pandas  # anndata cannot be without it
+
+        names = [str(number) for number in range(clustering.n_clusters)]
+        changed.obs[key_added] = pandas.Categorical.from_codes(clustering.labels, categories=names)
     else:
         column = f"{key_added}_R" if key_added == "graphclust" else key_added
         changed.obs[column] = _rename(adata.obs[restrict_to[0]], cells, groups, clustering)
@@ -155,9 +157,9 @@ def cluster_anndata(
     params |= {name: value for name, value in clustering.parameters.items() if value is not None}
     if restrict_to is not None:
         params["restrict_to"] = [restrict_to[0], *groups]
-    found = {"params": params, "modularity": clustering.modularity}
-    found |= {} if several else {"normalized_cut": clustering.normalized_cut}
-    found |= {"k": clustering.k, "seed": clustering.seed, "version": clustering.version}
+    found = {name: getattr(clustering, name) for name in ("modularity", "k", "seed", "version")} | {"params": params}
+    if not several:
+        found["normalized_cut"] = clustering.normalized_cut
     if k is None and clustering.remarks:
         found["remarks"] = list(clustering.remarks)
     if clustering.resolution is not None:
@@ -250,9 +252,3 @@ def _own_shares(clustering: Clustering, cells: np.ndarray | None, n_cells: int) 
     shares = np.full(n_cells, np.nan)
     shares[rows if cells is None else cells[rows]] = own
     return shares
-
-
-def _categorical(labels: np.ndarray, n_clusters: int) -> Any:
-    import pandas  # anndata cannot be without it
-
-    return pandas.Categorical.from_codes(labels, categories=[str(number) for number in range(n_clusters)])

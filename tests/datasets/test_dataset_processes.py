@@ -93,11 +93,6 @@ def test_a_killed_process_leaves_nothing_or_a_valid_file(ask, server, tmp_path):
     assert faults_after_kills(ask, server, tmp_path, 8) == []
 
 
-@pytest.mark.slow
-def test_fifty_killed_processes_leave_nothing_or_a_valid_file(ask, server, tmp_path):
-    assert faults_after_kills(ask, server, tmp_path, 50) == []
-
-
 def test_the_lock_of_a_dead_process_is_free(ask, server, tmp_path):
     kill_in_the_middle(ask, server, tmp_path / "cache" / "suitesparse" / NAME)
     (answer,) = ask()

@@ -14,6 +14,7 @@ import graphclust as gc
 import graphclust.interop.leidenalg as la
 
 igraph = pytest.importorskip("igraph", reason="igraph is not installed")
+RING = igraph.Graph.Ring(3)
 TYPES = [
     ("ModularityVertexPartition", {}), ("RBConfigurationVertexPartition", {"resolution_parameter": 0.6}),
     ("CPMVertexPartition", {"resolution_parameter": 0.2}),
@@ -73,12 +74,8 @@ def test_values_are_those_of_leidenalg(directed, loops):
             assert ours.quality() == pytest.approx(theirs.quality(), abs=1e-10), name
             assert ours.total_weight_in_comm(2) == pytest.approx(theirs.total_weight_in_comm(2))
             assert ours.diff_move(5, 1) == pytest.approx(theirs.diff_move(5, 1), abs=1e-10)
-            assert (len(ours), ours.sizes(), list(ours), ours[1]) == (
-                len(theirs),
-                theirs.sizes(),
-                list(theirs),
-                theirs[1],
-            )
+            of_ours, of_theirs = ((len(one), one.sizes(), list(one), one[1]) for one in (ours, theirs))
+            assert of_ours == of_theirs
 
 
 @for_each("directed", [False, True])
@@ -123,22 +120,14 @@ def test_no_cluster_is_larger_than_asked_for():
 @for_each(
     "call, error, words",
     [
-        (
-            lambda g: la.find_partition(g, "SurpriseVertexPartition"),
-            gc.ParameterError,
-            "'SurpriseVertexPartition' is not",
-        ),
+        (lambda g: la.find_partition(g, "SurpriseVertexPartition"), gc.ParameterError, "'SurpriseVertexPart.* is not"),
         (lambda g: la.find_partition([(0, 1)], la.CPMVertexPartition), TypeError, "graph is a list"),
         (lambda g: la.ModularityVertexPartition(g, weights=[1.0]), gc.GraphValidationError, r"shape \(1,\)"),
         (lambda g: la.ModularityVertexPartition(g, weights=[-1.0] * g.ecount()), gc.GraphValidationError, "signed"),
         (lambda g: la.ModularityVertexPartition(g, [0, 1]), gc.GraphValidationError, "membership has"),
         (lambda g: la.CPMVertexPartition(g, resolution_parameter=-1), gc.ParameterError, "resolution_parameter=-1"),
         (lambda g: la.find_partition_multiplex([g, g], "CPMVertexPartition", [1]), gc.ParameterError, "expected 2"),
-        (
-            lambda g: la.find_partition_multiplex([g, igraph.Graph.Ring(3)], "CPMVertexPartition"),
-            gc.GraphValidationError,
-            "the same vertices",
-        ),
+        (lambda g: la.find_partition_multiplex([g, RING], "CPMVertexPartition"), gc.GraphValidationError, "same verti"),
     ],
 )
 def test_what_is_not_served_is_refused_by_name(call, error, words):

@@ -113,12 +113,8 @@ def test_some_cells_are_clustered_and_the_others_keep_what_they_have():
     assert adata.uns["graphclust_R"]["params"]["restrict_to"] == ["kind", "A"]
     cluster_anndata(adata, 3, restrict_to=("kind", ["A", "B"]), key_added="all")
     assert adata.obs["all"].tolist() == ["A-B,0"] * 5 + ["A-B,1"] * 4 + ["A-B,2"] * 3
-    for wrong, error in (
-        (("kind", ["C"]), ParameterError),
-        (("sort", ["A"]), ParameterError),
-        (("kind", "A"), TypeError),
-    ):
-        with pytest.raises(error, match="restrict_to"):
+    for wrong in (("kind", ["C"]), ("sort", ["A"]), ("kind", "A")):
+        with pytest.raises(TypeError if wrong[1] == "A" else ParameterError, match="restrict_to"):
             cluster_anndata(adata, 2, restrict_to=wrong)
 
 

@@ -284,11 +284,8 @@ def test_json_that_is_nested_too_deep_is_refused(tmp_path, name):
         save_store(path, nx.relabel_nodes(nx.path_graph(3), {0: "a", 1: "b", 2: "c"}))
         (path / "nodes.json").write_bytes(deep)
     elif name == "model.npz":
-        npz(
-            path,
-            header=of_array(np.frombuffer(deep, np.uint8)),
-            **dict.fromkeys(("labels", "inside", "mass"), of_array([0])),
-        )
+        header = of_array(np.frombuffer(deep, np.uint8))
+        npz(path, header=header, **dict.fromkeys(("labels", "inside", "mass"), of_array([0])))
     else:
         path.write_bytes(deep)
     with pytest.raises(GraphFormatError, match="nested too deep"):

@@ -4,7 +4,6 @@ import io
 import tarfile
 import warnings
 
-import networkx as nx
 import numpy as np
 import pytest
 from graph_files import BANNER, load, same_csr
@@ -13,15 +12,8 @@ from scipy import sparse
 
 from graphclust import load_graph
 from graphclust.compiled.text import parse_float
-from graphclust.errors import (
-    GraphFormatError,
-    GraphValidationError,
-    GraphWarning,
-    ParameterError,
-    ResourceLimitError,
-)
+from graphclust.errors import GraphFormatError, GraphValidationError, GraphWarning, ParameterError, ResourceLimitError
 from graphclust.io.formats.matrix_market import read_matrix_market
-from graphclust.io.graph_input import as_graph
 from graphclust.io.text.byte_source import open_source
 from graphclust.io.text.edge_lines import Reading
 from graphclust.progress import Progress
@@ -138,9 +130,8 @@ def test_sparse_ids_take_a_table(tmp_path):
     ids = np.unique(rng.integers(0, 2**62, 70_000))
     ends = rng.integers(0, len(ids), (100_000, 2))
     _, graph, _ = load(tmp_path, "".join(f"{u} {v}\n" for u, v in ids[ends].tolist()))
-    _, dense, _ = load(
-        tmp_path, "".join(f"{u} {v}\n" for u, v in np.unique(ends, return_inverse=True)[1].reshape(-1, 2).tolist())
-    )
+    ranks = np.unique(ends, return_inverse=True)[1].reshape(-1, 2).tolist()
+    _, dense, _ = load(tmp_path, "".join(f"{u} {v}\n" for u, v in ranks))
     assert graph.nodes.tolist() == ids[np.unique(ends)].tolist()
     assert same_csr(graph, dense)
 
@@ -280,11 +271,8 @@ def packed(path, **changed: str):
     """An archive of the collection with files beside its matrix, some of them changed."""
     matrix = BANNER + "3 3 2\n1 2 3\n2 3 1\n"
     with tarfile.open(path, "w:gz") as archive:
-        for name, text in {
-            "K/K.mtx": matrix,
-            **COMPANIONS,
-            **{f"K/K_{key}.mtx": text for key, text in changed.items()},
-        }.items():
+        others = COMPANIONS | {f"K/K_{key}.mtx": text for key, text in changed.items()}
+        for name, text in {"K/K.mtx": matrix, **others}.items():
             member = tarfile.TarInfo(name)
             member.size = len(text)
             archive.addfile(member, io.BytesIO(text.encode()))
@@ -317,12 +305,6 @@ def test_files_beside_a_matrix_are_looked_at_on_request_and_broken_ones_named(tm
     graph, info = load_graph(path, return_info=True)
     assert graph.n_edges == 2 and "coordinates" not in info.details and "node_ids" in info.details
     assert any(remark.startswith(f"a file beside the matrix was left out: {path}:coord.mtx") for remark in info.repairs)
-
-
-def test_as_graph_takes_a_path(tmp_path):
-    (tmp_path / "g.mtx").write_text(BANNER + "3 3 2\n1 2 1\n3 2 5\n")
-    with pytest.warns(GraphWarning, match="the graph was directed"):
-        assert as_graph(str(tmp_path / "g.mtx")).n_edges == 2
 
 
 def test_limits_and_impossible_arguments_of_load_graph_are_named(tmp_path):
@@ -373,22 +355,11 @@ def test_weights_are_read_as_float_does(tmp_path, delimiter):
     """A third of them by two exact factors, the others by Python: none may differ in the last bit."""
     rng = np.random.default_rng(2209)
     words = [repr(x) for x in rng.lognormal(sigma=40, size=300).tolist()]
-    words += [
-        f"{mantissa}e{exponent}"
-        for mantissa, exponent in zip(rng.integers(1, 2**60, 300), rng.integers(-60, 60, 300), strict=True)
-    ]
+    pairs = zip(rng.integers(1, 2**60, 300), rng.integers(-60, 60, 300), strict=True)
+    words += [f"{mantissa}e{exponent}" for mantissa, exponent in pairs]
     words += [f"{x:.{digits}f}" for digits in (0, 1, 5, 20) for x in rng.random(50) * 1e4 + 1]
-    words += [
-        "0" * 30 + "1.5",
-        "1" + "0" * 25,
-        ".5",
-        "5.",
-        "1.e3",
-        "+7",
-        "9007199254740993",
-        "0." + "0" * 30 + "1",
-        "3" * 40,
-    ]
+    words += [".5", "5.", "1.e3", "+7", "9007199254740993", "0" * 30 + "1.5", "1" + "0" * 25, "0." + "0" * 30 + "1"]
+    words += ["3" * 40]
     text = "".join(f"{i}{delimiter}{i + 1}{delimiter}{word}\n" for i, word in enumerate(words))
     graph = load(tmp_path, text, weights="file")[1]
     upper = sparse.triu(graph.to_scipy(), 1).tocsr()
@@ -411,14 +382,12 @@ def test_the_nearest_float_of_any_text():
         assert end == len(word) and (not sure or value == float(word)), word
         n_sure += sure
     assert n_sure > 0.9 * len(words)
-    for word in ("", "-", ".", "e5", "1e", "1e+", "nan"):
+    ends = dict.fromkeys(("", "-", ".", "e5", "1e", "1e+", "nan"), parse_float.NO_NUMBER)
+    ends |= {word: len(word) - 1 for word in ("12:", "1.5:", "1e2:", "12/")}  # the neighbors of 9 and of 0
+    for word, expected in ends.items():
         with np.errstate(over="ignore"):
             end, *_ = parse_float.read_number(np.frombuffer(f"{word} ".encode(), np.uint8), 0, False)
-        assert end == parse_float.NO_NUMBER
-    for word in ("12:", "1.5:", "1e2:", "12/"):  # the neighbors of 9 and of 0
-        with np.errstate(over="ignore"):
-            end, *_ = parse_float.read_number(np.frombuffer(f"{word} ".encode(), np.uint8), 0, False)
-        assert end == len(word) - 1
+        assert end == expected
 
 
 def test_real_values_of_any_length_agree_with_scipy(tmp_path):
@@ -431,13 +400,3 @@ def test_real_values_of_any_length_agree_with_scipy(tmp_path):
     with open_source(tmp_path / "g.mtx") as opened:
         chunks = read_matrix_market(opened, Reading(), Progress()).chunks
     assert np.concatenate([part[2] for part in chunks]).tolist() == scipy_io.mmread(tmp_path / "g.mtx").data.tolist()
-
-
-def test_graphml_and_gml_agree_with_networkx(tmp_path):
-    graph = nx.les_miserables_graph()
-    nx.write_graphml(graph, tmp_path / "g.graphml")
-    nx.write_gml(graph, tmp_path / "g.gml")
-    expected = as_graph(graph)
-    for name in ("g.graphml", "g.gml"):
-        loaded, info = load_graph(tmp_path / name, return_info=True)
-        assert same_csr(loaded, expected) and loaded.nodes == list(graph) and info.format == name[2:]

@@ -47,11 +47,8 @@ def archive(*members: tuple[str, bytes], kind: bytes = tarfile.REGTYPE) -> bytes
     with tarfile.open(fileobj=packed, mode="w:gz") as file:
         for name, content in members:
             member = tarfile.TarInfo(name)
-            member.size, member.type, member.linkname = (
-                len(content) if kind == tarfile.REGTYPE else 0,
-                kind,
-                "/etc/passwd",
-            )
+            member.size = len(content) if kind == tarfile.REGTYPE else 0
+            member.type, member.linkname = kind, "/etc/passwd"
             file.addfile(member, io.BytesIO(content))
     return packed.getvalue()
 
@@ -87,25 +84,16 @@ REFUSED = [
     ("L12 float index in a pattern", "a.mtx", PATTERN + b"3 3 1\n1 2.5\n", FORMAT, ["line 3", "2.5"]),
     ("hexadecimal index", "a.mtx", BANNER + b"2 2 1\n0x1 2 3\n", FORMAT, ["line 3", "'0x1'", "whole number"]),
     ("hexadecimal value", "a.mtx", BANNER + b"2 2 1\n1 2 0x1p3\n", FORMAT, ["line 3", "0x1p3"]),
-    ("Fortran's exponent", "a.mtx", BANNER + b"2 2 1\n1 2 1D3\n", FORMAT, ["line 3", "1D3"]),
-    ("value beyond floats", "a.mtx", BANNER + b"2 2 2\n1 2 1e400\n2 1 1e400\n", VALIDATION, ["line 3", "non-finite"]),
     ("value below floats", "a.mtx", BANNER + b"2 2 1\n1 2 1e-320\n", VALIDATION, ["underflow"]),
     ("Arabic digits", "a.txt", "\u0661 \u0662\n\u0662 \u0663\n".encode(), FORMAT, ["line 1", "whole numbers"]),
     ("sign and time", "a.txt", b"# Directed\n1\t2\t-1\t100\n", FORMAT, ["line 2", "4 columns"]),
     ("one name in a line", "a.csv", b"a,b\n,d\n", VALIDATION, ["line 2", "1 row lacks an id", "missing="]),
-    ("Excel's text", "a.csv", "a,b\n".encode("utf-16"), FORMAT, ["UTF-16"]),
-    ("a pointer to a file", "a.mtx", b"version https://git-lfs.github.com/spec/v1\noid x\n", FORMAT, ["a pointer of Git LFS", "git-lfs"]),
     ("gzip in gzip", "a.gz", gzip.compress(gzip.compress(b"1 2\n")), FORMAT, ["binary"]),
-    ("gzip, then junk", "a.gz", gzip.compress(b"1 2\n") + b"junk", FORMAT, ["corrupt gzip"]),
     ("METIS, endless constraints", "a.graph", b"3 2 011 99999999999\n1 2\n1 3\n2\n", VALIDATION, ["line 1", "constraint=0"]),
-    ("absolute name", "a.tar.gz", archive(("/a/a.mtx", PATTERN + b"2 2 1\n1 2\n")), UNSAFE, ["/a/a.mtx"]),
-    ("name above", "a.tar.gz", archive(("../a/a.mtx", PATTERN + b"2 2 1\n1 2\n")), UNSAFE, ["../a/a.mtx"]),
     ("graphs in graphs", "a.graphml", b'<?xml version="1.0"?><graphml>' + b"<graph>" * 50_000, FORMAT, ["graphml"]),
     ("L12 text value", "a.mtx", BANNER + b"3 3 1\n1 2 abc\n", FORMAT, ["line 3", "abc"]),
     ("L12 missing value", "a.mtx", BANNER + b"3 3 1\n1 2\n", FORMAT, ["line 3", "missing"]),
-    ("fortran exponent", "a.mtx", BANNER + b"3 3 1\n1 2 1.0D+05\n", FORMAT, ["line 3", "1.0D+05"]),
     ("two points", "a.mtx", BANNER + b"3 3 1\n1 2 1.2.3\n", FORMAT, ["line 3", "1.2.3"]),
-    ("hexadecimal", "a.mtx", BANNER + b"3 3 1\n1 2 0x10\n", FORMAT, ["line 3", "0x10"]),
     ("empty exponent", "a.mtx", BANNER + b"3 3 1\n1 2 5e\n", FORMAT, ["line 3", "5e"]),
     ("commas", "a.mtx", BANNER + b"3 3 1\n1,2,1.0\n", FORMAT, ["line 3"]),
     ("fraction in an integer file", "a.mtx", INTEGER + b"3 3 1\n1 2 3.7\n", FORMAT, ["line 3"]),
@@ -139,7 +127,6 @@ REFUSED = [
     ("L30 ragged the other way", "a.txt", b"1 2 1\n1 3\n", FORMAT, ["line 2", "fewer columns"]),
     ("L30 five columns", "a.txt", b"1 2 1 1082040961 7\n", FORMAT, ["line 1", "5 columns"]),
     ("L31 negative id", "a.txt", b"1 2\n-1 2\n", FORMAT, ["line 2", "-1 2"]),
-    ("L31 negative id first", "a.txt", b"-1 2\n1 2\n", FORMAT, ["line 1"]),
     ("L31 2^63", "a.txt", b"1 2\n1 9223372036854775808\n", FORMAT, ["line 2"]),
     ("5000 digits", "a.txt", b"1 2\n1 " + b"9" * 5000 + b" 3\n", FORMAT, ["line 2"]),
     ("5000 digits of DIMACS", "a.col", b"p edge 2 1\ne 1 " + b"9" * 5000 + b"\n", FORMAT, ["line 2"]),

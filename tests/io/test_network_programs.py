@@ -56,13 +56,8 @@ def test_files_of_gephi_are_read(read):
 
 def test_gml_is_known_by_what_stands_before_the_graph(read, tmp_path):
     graph = gml("source 0 target 1")
-    starts = (
-        'Creator "yFiles" Version 2.2 ',
-        'Creator "two\nlines"\nVersion "2"\n',
-        "# graph\n\n#\n",
-        "\r\nversion 1\r\n",
-    )
-    for start in starts:
+    yed, two_lines = 'Creator "yFiles" Version 2.2 ', 'Creator "two\nlines"\nVersion "2"\n'
+    for start in (yed, two_lines, "# graph\n\n#\n", "\r\nversion 1\r\n"):
         assert read(start + graph)[1].format == "gml"
     (tmp_path / "g.gml").write_text("made_by me\n" + graph)
     assert load_graph(tmp_path / "g.gml", return_info=True)[1].format == "gml"

@@ -14,6 +14,7 @@ from graphclust.faces.cli import main as cli
 from graphclust.io.atomic_write import check_target, is_pipe
 from graphclust.io.text.points import read_points
 
+NO_POINTS = "holds no table of points: it is empty, expected a row of numbers for each point"
 TWO_CLIQUES = "".join(f"{u} {v}\n" for u, v in nx.barbell_graph(6, 0).edges)
 
 
@@ -130,11 +131,7 @@ def test_commands_pass_graphs_on_through_pipes(tmp_path):
         ("graphclust convert karate - >/dev/full", 1, "cannot write to standard output: No space left on device"),
         ("graphclust convert - k.mtx <&-", 1, "standard input is closed, expected a file or a pipe"),
         ("graphclust convert - k.mtx </dev/null", 1, "standard input: is empty, expected a graph"),
-        (
-            "graphclust knn - -o k.mtx </dev/null",
-            1,
-            "standard input: holds no table of points: it is empty, expected a row of numbers for each point",
-        ),
+        ("graphclust knn - -o k.mtx </dev/null", 1, f"standard input: {NO_POINTS}"),
     ],
 )
 def test_pipes_that_are_closed_full_or_empty(tmp_path, command, code, words):

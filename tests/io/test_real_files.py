@@ -5,10 +5,7 @@ import numpy as np
 import pytest
 
 from graphclust import load_graph
-from graphclust.errors import (
-    GraphFormatError,
-    GraphValidationError,
-)
+from graphclust.errors import GraphFormatError, GraphValidationError
 from graphclust.io.recognition import FORMATS
 
 REFUSED_WITH = {

@@ -47,12 +47,8 @@ def test_fields_that_are_not_used_may_be_empty(tmp_path):
 def test_quotes_of_other_columns_are_passed_over(tmp_path):
     text = 'source,target,label,weight\n30,10,"a, ""b""",2\n20,10,c,"3.5"\n'
     _, graph, info = load(tmp_path, text, "q.csv")
-    assert (
-        graph.nodes == [10, 20, 30]
-        and graph.neighbors(0).tolist() == [1, 2]
-        and graph.weights.tolist() == [3.5, 2, 3.5, 2]
-        and info.format == "csv"
-    )
+    assert graph.nodes == [10, 20, 30] and graph.neighbors(0).tolist() == [1, 2] and info.format == "csv"
+    assert graph.weights.tolist() == [3.5, 2, 3.5, 2]
     assert load(tmp_path, 'label,source,target\n"a, b",1,2\n', "q.csv")[1].n_edges == 1
     with pytest.raises(GraphFormatError, match="does not hold two node ids"):
         load(tmp_path, '1,2\n"1",2\n', "q.csv")
@@ -201,15 +197,11 @@ def test_edge_lists_are_not_taken_for_other_formats(tmp_path, text):
 @pytest.mark.parametrize(
     "text",
     [
-        " " * 100_000 + "a b\nb c\n",
-        "a" + " {" * 50_000 + "\nb c\n",
-        "a b {'" + "\\'" * 50_000 + "}\nb c {}\n",
-        "-" * 100_000 + " b\nb c\n",
-        "(" + ")" * 100_000 + " b\nb c\n",
-        "A" * 100_000 + ",B\na,b\n",
+        " " * 100_000 + "a b\nb c\n", "a" + " {" * 50_000 + "\nb c\n", "a b {'" + "\\'" * 50_000 + "}\nb c {}\n",
+        "-" * 100_000 + " b\nb c\n", "(" + ")" * 100_000 + " b\nb c\n", "A" * 100_000 + ",B\na,b\n",
         ",".join(["a", "b"] * 2_000) + "\n1,2\n",
     ],
-)
+)  # fmt: skip
 def test_long_lines_take_no_longer_than_their_length(tmp_path, text):
     path = tmp_path / "g.csv"
     path.write_text(text)

@@ -43,9 +43,8 @@ def kernighan_lin_bisection(
     rng = np.random.default_rng(as_rng(seed))
     if partition is not None:
         if options:
-            raise ParameterError(
-                f"{next(iter(options))} is not an option where a partition is given; leave out it or the partition"
-            )
+            found = f"{next(iter(options))} is not an option where a partition is given"
+            raise ParameterError(f"{found}; leave out it or the partition")
         labels = _labels_of_two(G, partition)
         if max_iter > 0 and G.has_edges and 0 < labels.sum() < len(G):
             graph = G.rows(weight)

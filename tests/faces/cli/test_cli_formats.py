@@ -14,7 +14,7 @@ import pytest
 from graph_files import same_csr
 from shell import said
 
-from graphclust import GraphWarning, classic_graph, load_graph, read_labels, save_graph, save_store
+from graphclust import classic_graph, load_graph, read_labels, save_graph, save_store
 from graphclust.faces.cli import main as cli
 
 TWO_CLIQUES = "".join(f"{u} {v}\n" for u, v in nx.barbell_graph(6, 0).edges)
@@ -89,17 +89,6 @@ def test_impossible_conversions_are_named(capsys, tmp_path):
 def piped(monkeypatch):
     """Gives some bytes to standard input."""
     return lambda content: monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(content)))
-
-
-@pytest.mark.parametrize("ending", ["graphml", "gml", "gexf.gz"])
-def test_conversion_to_the_formats_of_networkx_keeps_weights_names_and_nodes_without_edges(capsys, tmp_path, ending):
-    network = nx.Graph([("anna", "bob", {"weight": 0.1}), ("bob", "bob", {"weight": 3.0})])
-    network.add_node("carl")
-    nx.write_gml(network, tmp_path / "g.gml")
-    code, out, err = said(capsys, "convert", tmp_path / "g.gml", tmp_path / f"h.{ending}")
-    assert (code, err) == (0, "") and "Graph(3 nodes, 2 edges, weighted)" in out
-    with pytest.warns(GraphWarning, match="1 isolated"):
-        assert load_graph(tmp_path / f"h.{ending}") == load_graph(tmp_path / "g.gml")
 
 
 @pytest.mark.parametrize("to", [None, "snap", "csv", "matrix_market", "metis", "npz", "graphml", "gml", "gexf"])

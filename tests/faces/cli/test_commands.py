@@ -34,7 +34,7 @@ def karate(tmp_path):
 
 
 @pytest.mark.parametrize("command", COMMANDS)
-def test_every_command_has_help_with_examples_that_can_be_parsed(capsys, command):
+def test_every_command_has_the_common_options_and_examples_that_can_be_parsed(capsys, command):
     code, out, _ = said(capsys, command, "--help")
     assert code == 0 and "\nexamples:\n" in out
     examples = [line.strip() for line in out.split("\nexamples:\n")[1].splitlines() if line.strip()]
@@ -44,11 +44,7 @@ def test_every_command_has_help_with_examples_that_can_be_parsed(capsys, command
         words = next(part for part in command_line.split("|") if "graphclust" in part).split()
         assert words[0] == "graphclust"
         cli._parser().parse_args(words[1:])
-
-
-@pytest.mark.parametrize("command", COMMANDS)
-def test_every_command_has_the_common_options(capsys, command):
-    out = said(capsys, *([command, "clear"] if command == "cache" else [command]), "--help")[1]
+    out = said(capsys, command, "clear", "--help")[1] if command == "cache" else out
     assert {"--quiet", "--verbose", "--threads", "--debug"} <= set(re.findall(r"--[\w-]+", out))
 
 
@@ -121,31 +117,22 @@ def write_points(file, kind, points, names=""):
 
 
 @pytest.mark.parametrize("name", ["points.npy", "points.npz", "several.npz", "points.csv", "points.tsv", "points.txt"])
-def test_points_of_a_file_become_a_graph(capsys, tmp_path, name):
+def test_points_of_a_file_or_of_standard_input_become_a_graph(capsys, tmp_path, monkeypatch, name):
     pytest.importorskip("sklearn")
     points = np.random.default_rng(518).normal(size=(60, 3)).round(6)
     file, target = tmp_path / name, tmp_path / "graph.mtx.gz"
     if name == "points.npz":
         np.savez(file, any=points)
     else:
-        write_points(file, name[-3:], points, ["one", "two", "three"] if name.endswith("csv") else "")
+        write_points(file, name[-3:], points, "" if name.endswith("tsv") else ["one", "two", "three"])
     assert np.array_equal(read_points(file), points)
     code, out, err = said(capsys, "knn", file, "-k", 5, "-o", target)
     graph = graphclust.load_graph(target)
     assert (code, err) == (0, "") and graph == graphclust.knn_graph(points, 5)
     assert out == f"60 nodes, {graph.n_edges} edges in {target}\n"
     assert said(capsys, "cluster", target, "-k", 3)[0] == 0
-
-
-@pytest.mark.parametrize("kind", ["npy", "npz", "csv", "tsv", "txt"])
-def test_points_come_from_standard_input(capsys, monkeypatch, kind):
-    pytest.importorskip("sklearn")
-    points = np.random.default_rng(2209).normal(size=(60, 3)).round(6)
-    file = io.BytesIO()
-    write_points(file, kind, points, "xyz")
-    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(file.getvalue())))
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(file.read_bytes())))
     code, out, err = said(capsys, "knn", "-", "-k", 5, "-o", "-")
-    graph = graphclust.knn_graph(points, 5)
     listed = [tuple(map(int, line.split("\t"))) for line in out.splitlines() if not line.startswith("#")]
     assert (code, err) == (0, "")
     assert listed == [(u, v) for u in range(60) for v in graph.neighbors(u).tolist() if u < v]

@@ -12,7 +12,6 @@ from shell import said
 
 from graphclust import fetch_suitesparse
 from graphclust.datasets import cached
-from graphclust.progress_bar import ProgressLine
 
 SQUARE = "%%MatrixMarket matrix coordinate pattern symmetric\n6 6 5\n2 1\n3 1\n3 2\n5 4\n6 6\n"
 NAME, PATH = "Newman/karate", "/MM/Newman/karate.tar.gz"
@@ -44,12 +43,6 @@ def test_the_command_line_says_how_large_a_graph_is_before_it_comes(server, caps
     assert code == 2 and "the nearest are Newman/karate, " in err and len(server.log) == 1
 
 
-@pytest.mark.slow
-def test_a_graph_by_its_name_is_clustered(server, capsys):
-    code, out, err = said(capsys, "cluster", "suitesparse:" + NAME, "-k", "2")
-    assert code == 0 and "6 nodes, 5 edges" in out and "MiB: enough" in err
-
-
 def test_the_command_line_searches_lists_and_clears(server, capsys):
     code, out, _ = said(capsys, "datasets", "roadnet", "--entries", "1e6", "4e6", "--order", "memory")
     assert code == 0 and [line.split()[0] for line in out.splitlines()[1:-1]] == [
@@ -64,13 +57,6 @@ def test_the_command_line_searches_lists_and_clears(server, capsys):
     code, _, err = said(capsys, "cache", "clear", "snap:com-DBLP")
     assert code == 2 and "but suitesparse:Newman/karate" in err
     assert "MiB freed" in said(capsys, "cache", "clear")[1] and cached() == []
-
-
-def test_the_line_of_a_download_tells_its_size():
-    stream = Terminal()
-    times = iter([0.0, 2.0])
-    ProgressLine(stream, lambda: next(times))("downloading", 25 << 20, 100 << 20)
-    assert "downloading 100.0 MiB" in stream.getvalue() and "25%" in stream.getvalue()
 
 
 @pytest.mark.slow
