@@ -43,10 +43,7 @@ class ProgressLine:
 
 
 class TqdmBar:
-    """A bar of tqdm for each stage, as a terminal or a notebook shows it; each leaves nothing behind.
-
-    make : the class of the bars.
-    """
+    """A bar of tqdm, of the class `make`, for each stage, in a terminal or a notebook; each leaves nothing behind."""
 
     def __init__(self, make: Any):
         self.make = make

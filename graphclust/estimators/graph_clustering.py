@@ -168,13 +168,17 @@ class SpectralClustering(_GraphModel):
         return spectral_clustering(graph, k, rng=rng, **options)
 
 
+@dataclass(eq=False, repr=False)
 class NeighborGraphModel(_GraphModel):
     """An estimator that clusters a graph of nearest neighbors, of a kernel or as given, and places new points in it."""
 
-    n_neighbors: Any
-    metric: Any
-    neighbors_method: Any
-    gamma: Any
+    _: KW_ONLY
+    affinity: str = "nearest_neighbors"
+    n_neighbors: int = 10
+    metric: str = "euclidean"
+    neighbors_method: str = "auto"
+    gamma: float = 1.0
+    random_state: Any = None
 
     def predict(self, X: Any) -> npt.NDArray[np.int64]:
         """The cluster of new points by their affinities to those that were fitted; shape (m,), -1 for those without.
@@ -268,11 +272,6 @@ class CoresetSpectralClustering(NeighborGraphModel):
 
     n_clusters: int | None = 8
     _: KW_ONLY
-    affinity: str = "nearest_neighbors"
-    n_neighbors: int = 10
-    metric: str = "euclidean"
-    neighbors_method: str = "auto"
-    gamma: float = 1.0
     method: str = "auto"
     objective: str | None = None
     resolution: float | str | None = None
@@ -281,7 +280,6 @@ class CoresetSpectralClustering(NeighborGraphModel):
     coreset: Coreset | None = None
     min_size: float | None = None
     max_size: float | None = None
-    random_state: Any = None
 
     def _cluster(self, graph: Graph, rng: np.random.Generator) -> Clustering:
         k = None if self.n_clusters is None else as_n_clusters(self.n_clusters, graph.n_nodes)
@@ -315,11 +313,6 @@ class GraphClustering(NeighborGraphModel):
 
     resolution: float = 1.0
     _: KW_ONLY
-    affinity: str = "nearest_neighbors"
-    n_neighbors: int = 10
-    metric: str = "euclidean"
-    neighbors_method: str = "auto"
-    gamma: float = 1.0
     objective: str = "modularity"
     effort: str = "normal"
     components: str = "all"
@@ -327,7 +320,6 @@ class GraphClustering(NeighborGraphModel):
     max_size: float | None = None
     small: str = "unite"
     kind: str | None = None
-    random_state: Any = None
 
     def fit(self, X: Any, y: Any = None) -> GraphClustering:
         """Cluster points, (n_samples, n_features), or with affinity="precomputed" a graph, (n_samples, n_samples)."""

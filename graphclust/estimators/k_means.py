@@ -27,11 +27,14 @@ SEEDINGS = {"k-means++": "greedy k-means++", "k-means||": "k-means||", "random":
 RUNS_FROM_CHANCE = 10  # where the start is no seeding, as scikit-learn's n_init="auto" has it
 
 
+@dataclass(eq=False, repr=False)
 class CentroidModel(PointModel):
-    """An estimator that a function of the k-means family fits."""
+    """An estimator that a function of the k-means family fits, with the parameters that all of them have."""
 
-    n_clusters: Any
-    random_state: Any
+    n_clusters: int = 8
+    _: KW_ONLY
+    init: Any = "k-means++"
+    random_state: Any = None
 
     @abstractmethod
     def _cluster(self, X: Any, k: int, weights: np.ndarray, rng: np.random.Generator) -> KMeansResult:
@@ -109,14 +112,11 @@ class KMeans(CentroidModel):
     (1.0, [0.5, 10.5], 1.5)
     """
 
-    n_clusters: int = 8
     _: KW_ONLY
-    init: Any = "k-means++"
     n_init: int | str = "auto"
     max_iter: int = 300
     tol: float = 1e-4
     verbose: int = 0
-    random_state: Any = None
     copy_x: bool = True
     algorithm: str = "lloyd"
 
@@ -184,13 +184,10 @@ class NestedMiniBatchKMeans(CentroidModel):
     [0.5, 10.5]
     """
 
-    n_clusters: int = 8
     _: KW_ONLY
-    init: Any = "k-means++"
     batch_size: int = 5000
     rho: float = 100.0
     max_iter: int = 1000
-    random_state: Any = None
 
     def _cluster(self, X: Any, k: int, weights: np.ndarray, rng: np.random.Generator) -> KMeansResult:
         (init,) = starts(self.init, 1, X, k, rng)
@@ -222,12 +219,9 @@ class SphericalKMeans(CentroidModel):
     (np.int64(-1), np.True_)
     """
 
-    n_clusters: int = 8
     _: KW_ONLY
     mean: str = "euclidean"
-    init: Any = "k-means++"
     max_iter: int = 300
-    random_state: Any = None
 
     def _cluster(self, X: Any, k: int, weights: np.ndarray, rng: np.random.Generator) -> KMeansResult:
         (init,) = starts(self.init, 1, X, k, rng)

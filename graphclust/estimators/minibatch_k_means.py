@@ -60,14 +60,11 @@ class MiniBatchKMeans(CentroidModel):
     ([1.0, 10.0], 3)
     """
 
-    n_clusters: int = 8
     _: KW_ONLY
-    init: Any = "k-means++"
     max_iter: int = 100
     batch_size: int = 1024
     verbose: int = 0
     compute_labels: bool = True
-    random_state: Any = None
     tol: float = 0.0
     max_no_improvement: int | None = 10
     init_size: int | None = None

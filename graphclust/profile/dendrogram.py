@@ -129,10 +129,7 @@ class Clusters:
 
 
 def descend(level: Level, found: Partition, choice: ObjectiveChoice, nodes: Nodes, run: Run) -> Descent:
-    """All partitions from the one given down to one cluster.
-
-    level : of the regions; nodes : of each.
-    """
+    """All partitions from the one given down to one cluster; level : of the regions; nodes : of each."""
     top, progress = len(found.sums.size), run.progress
     descent = Descent({}, np.zeros((top, 2), np.int64), np.zeros(top), {})
     names, k, excess, united = np.arange(top), top, np.inf, None

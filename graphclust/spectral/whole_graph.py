@@ -124,17 +124,18 @@ def spectral_clustering(
         raise ParameterError(
             f"n_components={n_components} with assign_labels={assign_labels!r}, expected at most k={k}, a cluster each"
         )
+    settings = {"n_components": n_components, "assign_labels": assign_labels}
     rows = "degree" if assign_labels == "cluster_qr" else "unit"
     with progress.stage("embedding"):
         points = spectral_embedding(graph, n_components, rows=rows, rng=rng)
     if assign_labels == "kmeans":
-        account = _account("spectral", weight, symmetrize, seed, n_components, assign_labels, n_init)
+        account = _account("spectral", weight, symmetrize, seed, **settings, n_init=n_init)
         return _cluster(graph, k, points, n_init, remarks, rng, progress, account)
     connected = np.flatnonzero(~graph.isolated)
     labels = np.full(graph.n_nodes, -1, np.int64)
     with progress.stage(assign_labels):
         labels[connected] = ROUNDINGS[assign_labels](points[connected, : len(connected)], rng)
-    account = _account("spectral", weight, symmetrize, seed, n_components, assign_labels)
+    account = _account("spectral", weight, symmetrize, seed, **settings)
     return clustering_of(graph, k, labels, remarks, progress, **account)
 
 
@@ -189,11 +190,8 @@ def _to_cluster(
 
 
 def _account(
-    method: str, weight: str | None, symmetrize: str | None, seed: int | str, n_components: int | None = None,
-    assign_labels: str | None = None, n_init: int | None = None,
-) -> dict[str, Any]:  # fmt: skip
-    given = {"n_components": n_components, "assign_labels": assign_labels, "n_init": n_init}
-    settings = {name: value for name, value in given.items() if value is not None}
+    method: str, weight: str | None, symmetrize: str | None, seed: int | str, **settings: Any
+) -> dict[str, Any]:
     return {"parameters": {"method": method, **settings, **graph_settings(weight, symmetrize, None)}, "seed": seed}
 
 

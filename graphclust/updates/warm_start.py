@@ -223,10 +223,7 @@ def has_changed(
 def parts_of_some(
     level: Level, found: Partition, taken: npt.NDArray[np.bool_], run: Run
 ) -> tuple[npt.NDArray[np.int32], int]:
-    """`find_connected_parts` if all clusters that are not taken are connected, whose rows are not read.
-
-    taken : bool, shape (k,).
-    """
+    """`find_connected_parts` if all clusters but those `taken`, bool (k,), are connected: their rows are not read."""
     nodes = np.flatnonzero(taken[found.labels])
     parts, n_whole = (np.cumsum(~taken, dtype=np.int32) - np.int32(1))[found.labels], int(np.count_nonzero(~taken))
     if not len(nodes):

@@ -58,10 +58,7 @@ def on_one_scale(points: Any, others: Any) -> tuple[Any, Any, int]:
 
 
 def of_unit_length(points: Any) -> Any:
-    """The points' directions.
-
-    A point of length 0 has none: it gets one of its own, at right angles to all, together with its like.
-    """
+    """The points' directions; points of length 0 together get one of their own, at right angles to all."""
     points, _ = balance_rows(points, 1e-100, 1e100)
     lengths = sparse_norm(points, axis=1) if sparse.issparse(points) else np.linalg.norm(points, axis=1)
     scale = 1.0 / np.where(lengths > 0.0, lengths, 1.0)
