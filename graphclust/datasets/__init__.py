@@ -7,13 +7,6 @@ from graphclust.datasets.snap import fetch_snap
 from graphclust.datasets.suitesparse import fetch_suitesparse
 
 __all__ = [
-    "CachedDataset",
-    "CatalogEntry",
-    "DatasetInfo",
-    "cache_folder",
-    "cached",
-    "clear_cache",
-    "fetch_snap",
-    "fetch_suitesparse",
-    "find",
-]
+    "CachedDataset", "CatalogEntry", "DatasetInfo", "cache_folder", "cached", "clear_cache", "fetch_snap",
+    "fetch_suitesparse", "find",
+]  # fmt: skip

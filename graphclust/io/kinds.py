@@ -14,17 +14,10 @@ from scipy import sparse
 from graphclust.checks import as_array, as_choice, as_names, as_number
 from graphclust.errors import GraphValidationError, IsolatedNodesWarning, ParameterError, amount
 from graphclust.graph import layers as build
+from graphclust.graph import matrices
 from graphclust.graph.container import Graph, GraphLike
 from graphclust.graph.from_csr import check_degrees
 from graphclust.graph.layers import LayeredGraph
-from graphclust.graph.matrices import (
-    ISOLATED,
-    as_float_weights,
-    join_directions,
-    remark_on_isolated,
-    rounding,
-    with_checked_arrays,
-)
 from graphclust.graph.other_libraries import LIBRARIES, origin
 from graphclust.io.columns import Columns
 from graphclust.io.edges import Edges
@@ -44,7 +37,9 @@ __all__ = ["time_slices"]
 
 KINDS: tuple[Kind, ...] = ("undirected", "directed", "bipartite", "signed")
 LINKS = ("neighboring", "all")
-ROUNDING = rounding(np.dtype(np.float32))  # by which share the two entries of an edge of a signed graph may differ
+ROUNDING = matrices.rounding(
+    np.dtype(np.float32)
+)  # by which share the two entries of an edge of a signed graph may differ
 SIDES = ("bipartite", "type")  # attributes of nodes that tell the sides: NetworkX's, and igraph's
 BUILD: dict[str, Callable[[Any], LayeredGraph]] = {
     "undirected": build.undirected, "directed": build.directed, "bipartite": build.bipartite, "signed": build.signed,
@@ -86,7 +81,6 @@ def as_layered(
         igraph, networkit or graph-tool may be directed, a rectangular matrix is bipartite, all else undirected.
     weight, symmetrize : see `as_graph`; with `symmetrize` a directed graph becomes undirected.
     layer_weights, normalize : see `communities`.
-
     """
     if kind is not None:
         kind = as_choice(kind, "kind", KINDS)
@@ -105,7 +99,7 @@ def as_layered(
     remarks = [*entries.remarks, *({"directed": [DIRECTED], "bipartite": [RECTANGULAR]}[kind] if asked is None else [])]
     graph = BUILD[kind](entries.matrix)
     if n_isolated := int((np.diff(graph.combined.indptr) == 0).sum()):
-        remarks.append(remark_on_isolated(n_isolated))
+        remarks.append(matrices.remark_on_isolated(n_isolated))
     return graph.with_names(entries.nodes, tuple(remarks))
 
 
@@ -216,7 +210,7 @@ def _aligned(
         ends = tuple(rows[end] for end in entries.coords)
         made.append(BUILD[of_kind](sparse.coo_array((entries.data, ends), shape=(n, n)).tocsr()))
         there.append(np.isin(np.arange(n), rows))
-    told = [[remark for remark in one.remarks if ISOLATED not in remark] for one in read]
+    told = [[remark for remark in one.remarks if matrices.ISOLATED not in remark] for one in read]
     remarks = [f"layer {name!r}: {remark}" for name, those in zip(names, told, strict=True) for remark in those]
     return names, made, nodes or range(n), there, tuple(remarks)
 
@@ -285,7 +279,7 @@ def _undirected_signs(matrix: sparse.csr_array, symmetrize: str | None) -> spars
             'weights of both directions, or "max" to keep the larger, of weights below zero by themselves'
         )
     signs = (matrix.maximum(0.0).tocsr(), (-matrix).maximum(0.0).tocsr())
-    above, below = (join_directions(part, symmetrize, ROUNDING)[0] for part in signs)
+    above, below = (matrices.join_directions(part, symmetrize, ROUNDING)[0] for part in signs)
     return (above - below).tocsr()
 
 
@@ -325,9 +319,9 @@ def _read(G: Any, kind: Kind, weight: str | None) -> Entries:
 
 def _plain(matrix: Any, weight: str | None, has_weights: bool = False) -> sparse.csr_array:
     """A copy of a matrix as float64 CSR, duplicates summed; of booleans, or without weights, each entry is 1."""
-    entries = with_checked_arrays(matrix, "G").tocoo()
+    entries = matrices.with_checked_arrays(matrix, "G").tocoo()
     is_pattern = not has_weights and (weight is None or entries.data.dtype == bool)
-    plain = sparse.coo_array((as_float_weights(entries.data), entries.coords), shape=entries.shape).tocsr()
+    plain = sparse.coo_array((matrices.as_float_weights(entries.data), entries.coords), shape=entries.shape).tocsr()
     if is_pattern:
         plain.data = (plain.data != 0).astype(np.float64)
     return plain

@@ -13,19 +13,6 @@ import numpy as np
 import pytest
 
 import graphclust
-from graphclust import (
-    DownloadError,
-    GraphFormatError,
-    GraphValidationError,
-    GraphWarning,
-    IntegrityError,
-    ParameterError,
-    ResourceLimitError,
-    UnsafeArchiveError,
-    fetch_snap,
-    fetch_suitesparse,
-    load_graph,
-)
 from graphclust.datasets import cached, clear_cache
 from graphclust.datasets import download as downloads
 from graphclust.datasets.array_cache import keep_graph, read_kept_graph
@@ -55,13 +42,13 @@ def files_of(folder: pathlib.Path) -> list[str]:
 
 
 def test_a_graph_by_its_name_and_again_without_a_request(server):
-    first, info = fetch_suitesparse(NAME, return_info=True)
+    first, info = graphclust.fetch_suitesparse(NAME, return_info=True)
     assert (first.n_nodes, first.n_edges) == (6, 5) and first.loops.tolist() == [0, 0, 0, 0, 0, 1]
     assert len(server.log) == 1
-    again, again_info = fetch_suitesparse(NAME, return_info=True)
+    again, again_info = graphclust.fetch_suitesparse(NAME, return_info=True)
     assert again == first and again.remarks == first.remarks and again_info.load == info.load
-    assert load_graph("suitesparse:" + NAME) == first == graphclust.as_graph("suitesparse:" + NAME)
-    assert load_graph("suitesparse:" + NAME, return_info=True)[1] == info.load
+    assert graphclust.load_graph("suitesparse:" + NAME) == first == graphclust.as_graph("suitesparse:" + NAME)
+    assert graphclust.load_graph("suitesparse:" + NAME, return_info=True)[1] == info.load
     assert len(server.log) == 1 and info.entry.citation.startswith("T. Davis and Y. Hu")
 
 
@@ -71,9 +58,9 @@ def test_the_same_as_from_the_file(server, tmp_path):
     server.files[PATH] = faults.archive("karate", text)
     (tmp_path / "a.tar.gz").write_bytes(server.files[PATH])
     for options in ({}, {"weights": "ignore"}, {"symmetrize": "sum"}, {"weights": "abs"}, {"bipartite": True}):
-        expected, expected_info = load_graph(tmp_path / "a.tar.gz", return_info=True, **options)
+        expected, expected_info = graphclust.load_graph(tmp_path / "a.tar.gz", return_info=True, **options)
         for _ in range(2):  # converted, and kept
-            graph, info = fetch_suitesparse(NAME, return_info=True, **options)
+            graph, info = graphclust.fetch_suitesparse(NAME, return_info=True, **options)
             assert graph == expected and graph.remarks == expected.remarks
             assert np.array_equal(graph.degrees, expected.degrees) and np.array_equal(graph.loops, expected.loops)
             assert (info.load.counts, info.load.repairs) == (expected_info.counts, expected_info.repairs)
@@ -83,20 +70,22 @@ def test_the_same_as_from_the_file(server, tmp_path):
 def test_repairs_are_warned_of_each_time(server):
     server.files[PATH] = faults.archive("karate", GENERAL + "3 3 2\n1 2 1\n3 1 2\n")
     for _ in range(2):
-        with pytest.warns(GraphWarning, match=r"suitesparse:Newman/karate: the graph was directed") as caught:
-            fetch_suitesparse(NAME)
+        with pytest.warns(
+            graphclust.GraphWarning, match=r"suitesparse:Newman/karate: the graph was directed"
+        ) as caught:
+            graphclust.fetch_suitesparse(NAME)
         assert caught[0].filename == __file__
-    with pytest.warns(GraphWarning, match="the graph was directed"):
-        load_graph("suitesparse:" + NAME)
+    with pytest.warns(graphclust.GraphWarning, match="the graph was directed"):
+        graphclust.load_graph("suitesparse:" + NAME)
 
 
 def test_rectangular_matrices_become_bipartite_graphs(server):
     text = GENERAL + "2 3 3\n1 1 1\n1 3 1\n2 2 1\n"
     server.files["/MM/HB/well1033.tar.gz"] = faults.archive("well1033", text)
-    for graph in (fetch_suitesparse("HB/well1033"), load_graph("suitesparse:HB/well1033")):
+    for graph in (graphclust.fetch_suitesparse("HB/well1033"), graphclust.load_graph("suitesparse:HB/well1033")):
         assert (graph.n_nodes, graph.n_edges) == (5, 3) and graph.neighbors(0).tolist() == [2, 4]
-    with pytest.raises(GraphValidationError, match="square"):
-        fetch_suitesparse("HB/well1033", bipartite=False)
+    with pytest.raises(graphclust.GraphValidationError, match="square"):
+        graphclust.fetch_suitesparse("HB/well1033", bipartite=False)
 
 
 def test_what_the_archive_knows_of_the_nodes(server):
@@ -111,12 +100,12 @@ def test_what_the_archive_knows_of_the_nodes(server):
         Communities_top5000="%%MatrixMarket matrix coordinate pattern general\n6 1 2\n1 1\n2 1\n",
     )
     for _ in range(2):
-        graph, info = fetch_suitesparse(NAME, return_info=True)
+        graph, info = graphclust.fetch_suitesparse(NAME, return_info=True)
         assert info.node_names == ["ann", "bob", "cec", "dan", "eve", "fay"]
         assert info.coordinates.tolist() == [[i, i + 6] for i in range(6)]
         assert info.labels.tolist() == [0, 0, 1, 1, 0, 0] and info.labels.dtype == np.int64
         assert list(info.communities) == [{0, 1, 2}, {2, 3}, {3, 4}]
-        _, top = fetch_suitesparse(NAME, communities="top5000", return_info=True)
+        _, top = graphclust.fetch_suitesparse(NAME, communities="top5000", return_info=True)
         assert list(top.communities) == [{0, 1}]
     assert graph.nodes is None
 
@@ -128,12 +117,14 @@ def test_communities_give_labels_and_ids_give_names(server):
         nodeid="%%MatrixMarket matrix array integer general\n6 1\n10\n20\n30\n40\n50\n60\n",
         Communities_all="%%MatrixMarket matrix coordinate pattern general\n6 3 7\n1 1\n2 1\n3 1\n3 2\n4 2\n4 3\n5 3\n",
     )
-    _, info = fetch_suitesparse(NAME, return_info=True)
+    _, info = graphclust.fetch_suitesparse(NAME, return_info=True)
     assert info.labels.tolist() == [0, 0, 1, 1, 2, -1] and info.node_names == ["10", "20", "30", "40", "50", "60"]
-    part, cut = fetch_suitesparse(NAME, largest_component=True, return_info=True)
+    part, cut = graphclust.fetch_suitesparse(NAME, largest_component=True, return_info=True)
     assert part.nodes.tolist() == [0, 1, 2] and part.n_edges == 3 and cut.labels.tolist() == [0, 0, 1]
     assert list(cut.communities) == [{0, 1, 2}, {2}, set()] and cut.node_names == ["10", "20", "30"]
-    assert "largest component" in part.remarks[-1] and fetch_suitesparse(NAME, largest_component=True) == part
+    assert (
+        "largest component" in part.remarks[-1] and graphclust.fetch_suitesparse(NAME, largest_component=True) == part
+    )
 
 
 def test_auxiliary_files_that_do_not_fit_are_left_out(server):
@@ -142,7 +133,7 @@ def test_auxiliary_files_that_do_not_fit_are_left_out(server):
         "karate", SQUARE, nodename="ann\n", coord=column.format("999999999 3\n1"), label=column.format("6 1\nx"),
         nodeid=column.format("6 1\n1.5\n1\n1\n1\n1\n1"), Communities_all="nothing",
     )  # fmt: skip
-    _, info = fetch_suitesparse(NAME, return_info=True)
+    _, info = graphclust.fetch_suitesparse(NAME, return_info=True)
     assert info.labels is info.communities is info.node_names is info.coordinates is None and info.load.details == {}
 
 
@@ -153,19 +144,19 @@ BAD_NAMES = ["../../x", "/etc/x", "A/B/C", "a\0b", "CON", "Gröup/näme", "", "H
     "name", [*BAD_NAMES[:3], *(pytest.param(name, marks=pytest.mark.slow) for name in BAD_NAMES[3:])]
 )
 def test_d11_names_that_are_none_ask_for_nothing(server, folder, name):
-    with pytest.raises(ParameterError, match=r"GROUP/NAME.*the nearest are \S+/\S+, \S+/\S+, \S+/\S+$"):
-        fetch_suitesparse(name)
-    with pytest.raises(ParameterError):
-        load_graph("suitesparse:" + name)
-    with pytest.raises(ParameterError):
-        fetch_snap(name)
+    with pytest.raises(graphclust.ParameterError, match=r"GROUP/NAME.*the nearest are \S+/\S+, \S+/\S+, \S+/\S+$"):
+        graphclust.fetch_suitesparse(name)
+    with pytest.raises(graphclust.ParameterError):
+        graphclust.load_graph("suitesparse:" + name)
+    with pytest.raises(graphclust.ParameterError):
+        graphclust.fetch_snap(name)
     assert server.log == [] and not folder.exists()
 
 
 def test_d11_names_of_another_type():
     for name in (None, 3, b"HB/x", pathlib.Path("HB/x")):
         with pytest.raises(TypeError, match="expected text"):
-            fetch_suitesparse(name)
+            graphclust.fetch_suitesparse(name)
 
 
 def test_d12_an_archive_that_leads_outside(server, folder, tmp_path):
@@ -173,8 +164,8 @@ def test_d12_an_archive_that_leads_outside(server, folder, tmp_path):
     with_checksum = bytearray(packed)
     with_checksum[148:156] = b"%06o\0 " % (sum(packed[:148]) + sum(packed[156:512]) + 8 * 32)
     server.files[PATH] = gzip.compress(bytes(with_checksum))
-    with pytest.raises(UnsafeArchiveError, match=r"\.\./karate/\.\./evil"):
-        fetch_suitesparse(NAME)
+    with pytest.raises(graphclust.UnsafeArchiveError, match=r"\.\./karate/\.\./evil"):
+        graphclust.fetch_suitesparse(NAME)
     assert os.listdir(tmp_path) == ["cache"] and files_of(folder) == ["locks/suitesparse--Newman--karate"]
 
 
@@ -185,18 +176,18 @@ def test_d16_broken_archives_are_removed_and_fetched_again(server, folder, damag
     spoiled = {"cut": whole[:-30], "no tar": gzip.compress(b"x" * 5000), "shorter": whole}
     server.files[PATH] = spoiled.get(damage, whole[:-8] + bytes(4) + whole[-4:])
     server.answers[PATH] = [faults.shorter] if damage == "shorter" else [faults.serve]
-    with pytest.raises(IntegrityError, match="corrupt archive and was removed; fetch it again"):
-        fetch_suitesparse(NAME)
+    with pytest.raises(graphclust.IntegrityError, match="corrupt archive and was removed; fetch it again"):
+        graphclust.fetch_suitesparse(NAME)
     assert files_of(folder) == ["locks/suitesparse--Newman--karate"]
     server.files[PATH], server.answers[PATH] = whole, [faults.serve]
-    assert fetch_suitesparse(NAME).n_nodes == 6
+    assert graphclust.fetch_suitesparse(NAME).n_nodes == 6
 
 
 def test_a_whole_archive_of_a_bad_matrix_is_kept(server, folder):
     server.files[PATH] = faults.archive("karate", GENERAL + "2 2 1\n1 3 1\n")
     for _ in range(2):
-        with pytest.raises(GraphFormatError, match="line 3"):
-            fetch_suitesparse(NAME)
+        with pytest.raises(graphclust.GraphFormatError, match="line 3"):
+            graphclust.fetch_suitesparse(NAME)
     assert len(server.log) == 1 and "suitesparse/Newman/karate/karate.tar.gz" in files_of(folder)
 
 
@@ -209,11 +200,11 @@ def test_an_archive_of_another_matrix_is_refused_and_not_kept(server, folder):
     }
     for words, archive in others.items():
         server.files[PATH] = archive
-        with pytest.raises(IntegrityError, match=words):
-            fetch_suitesparse(NAME)
+        with pytest.raises(graphclust.IntegrityError, match=words):
+            graphclust.fetch_suitesparse(NAME)
         assert files_of(folder) == ["locks/suitesparse--Newman--karate"]
     server.files[PATH] = good
-    assert fetch_suitesparse(NAME).n_nodes == 6
+    assert graphclust.fetch_suitesparse(NAME).n_nodes == 6
 
 
 @pytest.mark.parametrize(
@@ -228,8 +219,8 @@ def test_a_matrix_of_other_sizes_than_the_catalog_has_is_refused(folder, monkeyp
     with faults.running() as server:
         monkeypatch.setenv("GRAPHCLUST_MIRROR", server.address)
         server.files[PATH] = faults.archive("karate", text)
-        with pytest.raises(IntegrityError, match=words):
-            fetch_suitesparse(NAME)
+        with pytest.raises(graphclust.IntegrityError, match=words):
+            graphclust.fetch_suitesparse(NAME)
     assert files_of(folder) == ["locks/suitesparse--Newman--karate"]
 
 
@@ -238,12 +229,12 @@ def test_d18_offline_and_not_cached(folder, monkeypatch):
     with faults.running() as server:
         monkeypatch.setenv("GRAPHCLUST_MIRROR", server.address)
     place = folder / "suitesparse/Newman/karate/karate.tar.gz"
-    with pytest.raises(DownloadError) as raised:
-        fetch_suitesparse(NAME)
+    with pytest.raises(graphclust.DownloadError) as raised:
+        graphclust.fetch_suitesparse(NAME)
     assert server.address + PATH in str(raised.value) and str(place) in str(raised.value)
     place.write_bytes(faults.archive("karate", SQUARE))
     faults.stand_in(monkeypatch, {PATH: place.read_bytes()})
-    assert fetch_suitesparse(NAME).n_nodes == 6, "a file that was put there by hand"
+    assert graphclust.fetch_suitesparse(NAME).n_nodes == 6, "a file that was put there by hand"
     assert json.loads(place.with_name("karate.tar.gz.json").read_bytes())["url"] == "put there by hand"
 
 
@@ -252,10 +243,10 @@ def test_d19_caches_that_cannot_be(folder, server, tmp_path, monkeypatch):
     for place in (tmp_path / "file", tmp_path / "file" / "below"):
         monkeypatch.setenv("GRAPHCLUST_CACHE", str(place))
         with pytest.raises(NotADirectoryError, match=str(tmp_path / "file")):
-            fetch_suitesparse(NAME)
+            graphclust.fetch_suitesparse(NAME)
     monkeypatch.setenv("GRAPHCLUST_CACHE", "/proc/no-such-place")
     with pytest.raises(OSError, match="/proc"):
-        fetch_suitesparse(NAME)
+        graphclust.fetch_suitesparse(NAME)
     assert server.log == [] and (tmp_path / "file").read_text() == "x"
 
 
@@ -271,7 +262,7 @@ def test_a_cache_that_is_cleared_while_its_folders_are_made_is_no_file(server, m
         mkdir(path, *mode)
 
     monkeypatch.setattr(os, "mkdir", cleared)
-    assert fetch_suitesparse(NAME).n_nodes == 6 and n_calls > 7
+    assert graphclust.fetch_suitesparse(NAME).n_nodes == 6 and n_calls > 7
 
 
 def test_d19_an_empty_setting_is_none(monkeypatch):
@@ -286,29 +277,29 @@ def flipped(file: pathlib.Path, at: int) -> None:
 
 
 def test_d20_a_damaged_archive_is_never_parsed(server, folder, monkeypatch):
-    expected = fetch_suitesparse(NAME)
+    expected = graphclust.fetch_suitesparse(NAME)
     (converted,) = folder.rglob("*.npz")
     archive = folder / "suitesparse/Newman/karate/karate.tar.gz"
     for at in range(0, archive.stat().st_size, 97):
         converted.unlink(missing_ok=True)
         flipped(archive, at)
-        assert fetch_suitesparse(NAME) == expected
+        assert graphclust.fetch_suitesparse(NAME) == expected
     n_requests = len(server.log)
     converted.unlink()
     flipped(archive, 50)
     server.answers[PATH] = [faults.status(404)]
-    with pytest.raises(IntegrityError, match=r"was not what had been downloaded and was removed; .*404"):
-        fetch_suitesparse(NAME)
+    with pytest.raises(graphclust.IntegrityError, match=r"was not what had been downloaded and was removed; .*404"):
+        graphclust.fetch_suitesparse(NAME)
     server.files[PATH], server.answers[PATH] = faults.archive("karate", SQUARE + "% other\n"), [faults.serve]
-    with pytest.raises(IntegrityError, match="on record"):
-        fetch_suitesparse(NAME)
+    with pytest.raises(graphclust.IntegrityError, match="on record"):
+        graphclust.fetch_suitesparse(NAME)
     assert len(server.log) == n_requests + 2 and not archive.exists()
     clear_cache("suitesparse:" + NAME)
-    assert fetch_suitesparse(NAME) == expected, "cleared, it is trusted again"
+    assert graphclust.fetch_suitesparse(NAME) == expected, "cleared, it is trusted again"
 
 
 def test_d20_a_damaged_conversion_is_made_anew(server, folder):
-    expected = fetch_suitesparse(NAME)
+    expected = graphclust.fetch_suitesparse(NAME)
     (converted,) = folder.rglob("*.npz")
     content = converted.read_bytes()
     n_found = 0
@@ -321,14 +312,14 @@ def test_d20_a_damaged_conversion_is_made_anew(server, folder):
     assert n_found > len(content) / 61 / 2
     for broken in (b"", b"PK", content[:-40], content[:200], b"\0" * 500):
         converted.write_bytes(broken)
-        assert fetch_suitesparse(NAME) == expected and converted.read_bytes() == content
+        assert graphclust.fetch_suitesparse(NAME) == expected and converted.read_bytes() == content
     assert len(server.log) == 1
 
 
 def test_d20_a_bit_of_a_conversion(tmp_path):
     """Of every seventh byte of the arrays, and of every byte of the directory of the archive."""
     (tmp_path / "a.mtx").write_text(SYMMETRIC.replace("pattern", "real") + "4 4 4\n2 1 3\n3 1 1\n3 2 1\n4 4 2\n")
-    expected = load_graph(tmp_path / "a.mtx", return_info=True)
+    expected = graphclust.load_graph(tmp_path / "a.mtx", return_info=True)
     converted = tmp_path / "a.npz"
     keep_graph(converted, *expected)
     content = converted.read_bytes()
@@ -341,7 +332,7 @@ def test_d20_a_bit_of_a_conversion(tmp_path):
 
 
 def test_no_pickle_and_no_larger_array_than_its_file_is_read(folder, server):
-    fetch_suitesparse(NAME)
+    graphclust.fetch_suitesparse(NAME)
     (converted,) = folder.rglob("*.npz")
     graph, info = read_kept_graph(converted)
     for index in (graph.n_nodes, -1):
@@ -356,43 +347,43 @@ def test_no_pickle_and_no_larger_array_than_its_file_is_read(folder, server):
 
 
 def test_memory_is_asked_for_before_a_download(server):
-    with pytest.raises(ResourceLimitError, match="nothing was downloaded"):
-        fetch_suitesparse("Sybrandt/MOLIERE_2016", memory_limit=1 << 30)
-    with pytest.raises(ResourceLimitError, match=r"need about .* MiB"):
-        load_graph("suitesparse:" + NAME, memory_limit=1)
-    with pytest.raises(ResourceLimitError, match="max_download_bytes=100"):
-        fetch_suitesparse(NAME, max_download_bytes=100)
-    with pytest.raises(GraphValidationError, match="complex"):
-        fetch_suitesparse("Bai/dwg961b")
+    with pytest.raises(graphclust.ResourceLimitError, match="nothing was downloaded"):
+        graphclust.fetch_suitesparse("Sybrandt/MOLIERE_2016", memory_limit=1 << 30)
+    with pytest.raises(graphclust.ResourceLimitError, match=r"need about .* MiB"):
+        graphclust.load_graph("suitesparse:" + NAME, memory_limit=1)
+    with pytest.raises(graphclust.ResourceLimitError, match="max_download_bytes=100"):
+        graphclust.fetch_suitesparse(NAME, max_download_bytes=100)
+    with pytest.raises(graphclust.GraphValidationError, match="complex"):
+        graphclust.fetch_suitesparse("Bai/dwg961b")
     assert [path for path, *_ in server.log] == [PATH]
 
 
 def test_arguments_are_checked_before_a_request(server):
     for options in ({"weights": "x"}, {"symmetrize": "x"}, {"communities": "x"}, {"max_download_bytes": 0}):
-        with pytest.raises(ParameterError, match=next(iter(options))):
-            fetch_suitesparse(NAME, **options)
-    with pytest.raises(ParameterError, match="does not suit"):
-        load_graph("suitesparse:" + NAME, format="metis")
-    with pytest.raises(ParameterError, match="bipartite"):
-        load_graph("snap:com-DBLP", bipartite=True)
+        with pytest.raises(graphclust.ParameterError, match=next(iter(options))):
+            graphclust.fetch_suitesparse(NAME, **options)
+    with pytest.raises(graphclust.ParameterError, match="does not suit"):
+        graphclust.load_graph("suitesparse:" + NAME, format="metis")
+    with pytest.raises(graphclust.ParameterError, match="bipartite"):
+        graphclust.load_graph("snap:com-DBLP", bipartite=True)
     assert server.log == []
 
 
 def test_a_file_with_such_a_name_comes_first(server, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     pathlib.Path("snap:mine").write_text("1 2\n")
-    assert load_graph("snap:mine").n_nodes == 2
+    assert graphclust.load_graph("snap:mine").n_nodes == 2
 
 
 def test_the_cache_is_listed_and_cleared(server, folder):
     assert cached() == [] and clear_cache() == 0
-    fetch_suitesparse(NAME)
+    graphclust.fetch_suitesparse(NAME)
     server.files["/data/email-Eu-core.txt.gz"] = gzip.compress(b"0 1\n1 2\n")
-    fetch_snap("email-Eu-core")
+    graphclust.fetch_snap("email-Eu-core")
     assert {dataset.address for dataset in cached()} == {"suitesparse:Newman/karate", "snap:email-Eu-core"}
     for dataset in cached():
         assert dataset.n_bytes == sum(file.stat().st_size for file in dataset.folder.iterdir())
-    with pytest.raises(ParameterError, match="does not hold 'snap:com-DBLP'"):
+    with pytest.raises(graphclust.ParameterError, match="does not hold 'snap:com-DBLP'"):
         clear_cache("snap:com-DBLP")
     assert clear_cache("snap:email-Eu-core") > 0
     assert [dataset.address for dataset in cached()] == ["suitesparse:Newman/karate"]
@@ -405,7 +396,7 @@ def test_without_the_extra_its_name_is_told(server, monkeypatch):
 
     monkeypatch.setitem(sys.modules, "requests", None)
     with pytest.raises(ImportError, match=r'needs requests: pip install "graphclust\[datasets\]"'):
-        fetch_suitesparse(NAME)
+        graphclust.fetch_suitesparse(NAME)
 
 
 @pytest.mark.slow
@@ -420,12 +411,12 @@ def test_real_archives_are_fetched_as_the_collection_packs_them(server, data_fol
         if entry.type == "complex":
             continue
         for _ in range(2):
-            graph, info = fetch_suitesparse(entry.full_name, weights="abs", return_info=True)
-            expected = load_graph(file, weights="abs", bipartite=entry.bipartite)
+            graph, info = graphclust.fetch_suitesparse(entry.full_name, weights="abs", return_info=True)
+            expected = graphclust.load_graph(file, weights="abs", bipartite=entry.bipartite)
             assert graph == expected
             assert graph.n_nodes == (entry.rows + entry.columns if entry.bipartite else entry.rows)
     assert len(server.log) == len(archives) - 1
-    _, info = fetch_suitesparse("AG-Monien/bfly", weights="abs", return_info=True)
+    _, info = graphclust.fetch_suitesparse("AG-Monien/bfly", weights="abs", return_info=True)
     assert info.coordinates.shape == (49152, 3)
-    _, info = fetch_suitesparse("Pajek/Journals", weights="abs", return_info=True)
+    _, info = graphclust.fetch_suitesparse("Pajek/Journals", weights="abs", return_info=True)
     assert len(info.node_names) == 124

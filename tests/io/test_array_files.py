@@ -11,20 +11,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from graphclust import (
-    GraphFormatError,
-    GraphValidationError,
-    ResourceLimitError,
-    as_graph,
-    convert_to_store,
-    coreset_sc,
-    load_graph,
-    load_model,
-    open_store,
-    read_labels,
-    save_store,
-    write_labels,
-)
+import graphclust as gc
 from graphclust.io.formats.array_files import open_archive, parse_json, read_array
 from graphclust.io.text.points import read_points
 
@@ -52,7 +39,7 @@ def of_array(values) -> bytes:
 
 
 READERS = {
-    "matrix.npz": load_graph, "labels.npz": read_labels, "model.npz": load_model, "points.npz": read_points,
+    "matrix.npz": gc.load_graph, "labels.npz": gc.read_labels, "model.npz": gc.load_model, "points.npz": read_points,
     "points.npy": read_points,
 }  # fmt: skip
 FACTS = "{'descr': '%s', 'fortran_order': %s, 'shape': (%s), }"
@@ -82,7 +69,7 @@ def test_headers_that_cannot_be_are_named_before_memory_is_taken(tmp_path, reade
         members = {"format": of_array(b"csr"), "shape": of_array([4, 4]), "data": of_array(np.ones(8))}
         npz(path, **members, **dict.fromkeys(("indices", "indptr", "nodes", "labels", "header", "points"), content))
     tracemalloc.start()
-    with pytest.raises(GraphFormatError, match=reader.replace(".", r"\.")) as caught:
+    with pytest.raises(gc.GraphFormatError, match=reader.replace(".", r"\.")) as caught:
         READERS[reader](path)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
@@ -94,7 +81,7 @@ def test_headers_that_cannot_be_are_named_before_memory_is_taken(tmp_path, reade
 @pytest.mark.parametrize("version", [b"\2\0", b"\3\0"])
 def test_a_header_that_claims_gigabytes_is_not_read(tmp_path, version):
     (tmp_path / "p.npy").write_bytes(npy("{", b"", version, length=2**32 - 1))
-    with pytest.raises(GraphFormatError, match="claims 4294967295 bytes, expected at most 10000"):
+    with pytest.raises(gc.GraphFormatError, match="claims 4294967295 bytes, expected at most 10000"):
         read_points(tmp_path / "p.npy")
 
 
@@ -121,21 +108,21 @@ def test_an_array_that_is_cut_off_or_followed_by_more_is_refused(tmp_path):
     whole = of_array(np.ones((4, 2)))
     for content, words in ((whole[:-1], "ends after 63|bytes"), (whole + whole, "more bytes follow")):
         (tmp_path / "p.npy").write_bytes(content)
-        with pytest.raises(GraphFormatError, match=words):
+        with pytest.raises(gc.GraphFormatError, match=words):
             read_points(tmp_path / "p.npy")
 
 
 def test_damaged_archives_are_refused_with_their_path(tmp_path):
     npz(tmp_path / "a.npz", zipfile.ZIP_DEFLATED, nodes=of_array(np.arange(40)), labels=of_array(np.arange(40) % 3))
     whole = (tmp_path / "a.npz").read_bytes()
-    assert read_labels(tmp_path / "a.npz")[1].tolist() == (np.arange(40) % 3).tolist()
+    assert gc.read_labels(tmp_path / "a.npz")[1].tolist() == (np.arange(40) % 3).tolist()
     refused = 0
     for at in range(0, len(whole), 7):
         for bit in (1, 128):
             (tmp_path / "a.npz").write_bytes(whole[:at] + bytes([whole[at] ^ bit]) + whole[at + 1 :])
             try:
-                read_labels(tmp_path / "a.npz")
-            except (GraphFormatError, ResourceLimitError) as problem:
+                gc.read_labels(tmp_path / "a.npz")
+            except (gc.GraphFormatError, gc.ResourceLimitError) as problem:
                 assert str(tmp_path / "a.npz") in str(problem)
                 refused += 1
     assert refused > len(whole) / 7
@@ -143,22 +130,22 @@ def test_damaged_archives_are_refused_with_their_path(tmp_path):
 
 def test_members_that_numpy_does_not_write_are_refused(tmp_path):
     arrays = {"nodes": of_array(np.arange(4)), "labels": of_array(np.arange(4))}
-    with pytest.raises(GraphFormatError, match="neither stored nor deflated"):
-        read_labels(npz(tmp_path / "a.npz", zipfile.ZIP_LZMA, **arrays))
+    with pytest.raises(gc.GraphFormatError, match="neither stored nor deflated"):
+        gc.read_labels(npz(tmp_path / "a.npz", zipfile.ZIP_LZMA, **arrays))
     with (
         zipfile.ZipFile(npz(tmp_path / "a.npz", **arrays), "a") as archive,
         pytest.warns(UserWarning, match="Duplicate"),
     ):
         archive.writestr("labels.npy", of_array(np.zeros(4, int)))
-    with pytest.raises(GraphFormatError, match="two of its members have one name"):
-        read_labels(tmp_path / "a.npz")
+    with pytest.raises(gc.GraphFormatError, match="two of its members have one name"):
+        gc.read_labels(tmp_path / "a.npz")
 
 
 def test_text_that_is_no_unicode_is_refused(tmp_path):
     header = FACTS % ("<U1", "False", "1,")
     npz(tmp_path / "a.npz", nodes=npy(header, struct.pack("<I", 0x110000)), labels=of_array([0]))
-    with pytest.raises(GraphFormatError, match="letters of Unicode"):
-        read_labels(tmp_path / "a.npz")
+    with pytest.raises(gc.GraphFormatError, match="letters of Unicode"):
+        gc.read_labels(tmp_path / "a.npz")
 
 
 @pytest.mark.slow
@@ -167,25 +154,25 @@ def test_a_limit_holds_for_labels_models_points_and_matrices(tmp_path):
     members = dict.fromkeys(("nodes", "labels", "header", "inside", "mass", "points"), many)
     npz(tmp_path / "a.npz", zipfile.ZIP_DEFLATED, **members)
     np.savez(tmp_path / "m.npz", **MATRIX)
-    for read, name in ((read_labels, "a"), (load_model, "a"), (read_points, "a"), (load_graph, "m")):
-        with pytest.raises(ResourceLimitError, match=rf"{name}\.npz: .*memory_limit"):
+    for read, name in ((gc.read_labels, "a"), (gc.load_model, "a"), (read_points, "a"), (gc.load_graph, "m")):
+        with pytest.raises(gc.ResourceLimitError, match=rf"{name}\.npz: .*memory_limit"):
             read(tmp_path / f"{name}.npz", memory_limit=1 << 8)
-    assert load_graph(tmp_path / "m.npz", memory_limit=1 << 20).n_edges == 4
+    assert gc.load_graph(tmp_path / "m.npz", memory_limit=1 << 20).n_edges == 4
 
 
 def test_an_array_beyond_what_its_bytes_can_hold_is_refused(tmp_path):
     """The directory says one thing and the bytes cannot: no limit is needed."""
     npz(tmp_path / "a.npz", zipfile.ZIP_DEFLATED, nodes=of_array(np.arange(4)), labels=npy(HEADERS["huge"]))
-    with pytest.raises(GraphFormatError, match="8000000000000 bytes, but at most"):
-        read_labels(tmp_path / "a.npz", memory_limit=1 << 60)
+    with pytest.raises(gc.GraphFormatError, match="8000000000000 bytes, but at most"):
+        gc.read_labels(tmp_path / "a.npz", memory_limit=1 << 60)
 
 
 def test_a_shape_of_half_a_gigabyte_is_not_read(tmp_path):
     claimed = npy(FACTS % ("<i8", "False", f"{1 << 26},"))
     npz(tmp_path / "a.npz", format=of_array(b"csr"), shape=claimed, data=of_array(np.ones(8)))
     tracemalloc.start()
-    with pytest.raises(GraphFormatError, match="shape"):
-        load_graph(tmp_path / "a.npz")
+    with pytest.raises(gc.GraphFormatError, match="shape"):
+        gc.load_graph(tmp_path / "a.npz")
     assert tracemalloc.get_traced_memory()[1] < 4 << 20
     tracemalloc.stop()
 
@@ -220,24 +207,24 @@ def test_matrices_with_damaged_arrays_are_refused_by_name(tmp_path, kind, layout
         if kind in ("no values", "another format", "a long format"):
             return
     np.savez(tmp_path / "r.npz", **{name: values for name, values in parts.items() if values is not None})
-    with pytest.raises((GraphFormatError, GraphValidationError), match=r"r\.npz"):
-        load_graph(tmp_path / "r.npz")
+    with pytest.raises((gc.GraphFormatError, gc.GraphValidationError), match=r"r\.npz"):
+        gc.load_graph(tmp_path / "r.npz")
 
 
 @pytest.mark.filterwarnings("ignore::graphclust.errors.GraphWarning")
 @pytest.mark.parametrize("kind", ["bsr", "coo", "dia"])
 def test_other_layouts_of_scipy_are_read_and_checked(tmp_path, kind):
-    matrix = as_graph(nx.cycle_graph(12)).to_scipy()
+    matrix = gc.as_graph(nx.cycle_graph(12)).to_scipy()
     sparse.save_npz(tmp_path / "m.npz", matrix.asformat(kind))
-    assert load_graph(tmp_path / "m.npz") == as_graph(matrix)
+    assert gc.load_graph(tmp_path / "m.npz") == gc.as_graph(matrix)
     with np.load(tmp_path / "m.npz") as stored:
         parts = {name: stored[name] for name in stored.files}
     for name in {"bsr": ("indices", "indptr"), "coo": ("row", "col"), "dia": ("offsets",)}[kind]:
         for wrong in (parts[name] + 10**9, parts[name][:-1], parts[name].astype(float), parts[name][None]):
             np.savez(tmp_path / "r.npz", **(parts | {name: wrong}))
             try:
-                graph = load_graph(tmp_path / "r.npz")
-            except (GraphFormatError, GraphValidationError) as problem:
+                graph = gc.load_graph(tmp_path / "r.npz")
+            except (gc.GraphFormatError, gc.GraphValidationError) as problem:
                 assert str(tmp_path / "r.npz") in str(problem)
             else:  # a diagonal far away holds no entry
                 assert kind == "dia" and graph.n_edges == 0
@@ -249,31 +236,31 @@ def test_other_layouts_of_scipy_are_read_and_checked(tmp_path, kind):
 )
 def test_plain_arrays_of_a_matrix_are_read(tmp_path, prefix, given):
     """As graph neural networks' data sets have them, beside arrays that are left alone."""
-    matrix = as_graph(nx.karate_club_graph()).to_scipy()
+    matrix = gc.as_graph(nx.karate_club_graph()).to_scipy()
     entries = matrix.tocoo()
     arrays = {name: getattr(matrix, name) for name in ("indptr", "indices", "data", "shape")}
     arrays |= {"row": entries.row, "col": entries.col}
     parts = {prefix + name: arrays[name] for name in given.split()}
     np.savez(tmp_path / "g.npz", **parts, labels=np.arange(34), names=np.array([print], object))
-    expected = as_graph(matrix) if "data" in given else as_graph(matrix.astype(bool))
-    graph, info = load_graph(tmp_path / "g.npz", return_info=True)
+    expected = gc.as_graph(matrix) if "data" in given else gc.as_graph(matrix.astype(bool))
+    graph, info = gc.load_graph(tmp_path / "g.npz", return_info=True)
     assert graph == expected and info.format == "npz"
-    assert convert_to_store(tmp_path / "g.npz", tmp_path / "g.store") == expected
+    assert gc.convert_to_store(tmp_path / "g.npz", tmp_path / "g.store") == expected
 
 
 def test_an_archive_of_other_arrays_says_which_it_has_and_which_are_missing(tmp_path):
     np.savez(tmp_path / "g.npz", edge_index=np.zeros((2, 3), int), x=np.ones(3))
     with pytest.raises(
-        GraphFormatError, match=r"g\.npz: .*archive of the arrays edge_index, x; expected .*indptr and indices"
+        gc.GraphFormatError, match=r"g\.npz: .*archive of the arrays edge_index, x; expected .*indptr and indices"
     ):
-        load_graph(tmp_path / "g.npz")
+        gc.load_graph(tmp_path / "g.npz")
     np.savez(tmp_path / "g.npz", format=b"csr", data=np.ones(3), indices=np.arange(3))
-    with pytest.raises(GraphFormatError, match=r"no array 'indptr', but 'format', 'data', 'indices'"):
-        load_graph(tmp_path / "g.npz")
+    with pytest.raises(gc.GraphFormatError, match=r"no array 'indptr', but 'format', 'data', 'indices'"):
+        gc.load_graph(tmp_path / "g.npz")
     with zipfile.ZipFile(tmp_path / "t.zip", "w") as archive:
         archive.writestr("edges.txt", "1 2\n")
-    with pytest.raises(GraphFormatError, match="zip archive, expected plain text"):
-        load_graph(tmp_path / "t.zip")
+    with pytest.raises(gc.GraphFormatError, match="zip archive, expected plain text"):
+        gc.load_graph(tmp_path / "t.zip")
 
 
 @pytest.mark.parametrize("name", ["labels.json", "model.npz", "s.store"])
@@ -281,15 +268,15 @@ def test_json_that_is_nested_too_deep_is_refused(tmp_path, name):
     deep = b"[" * 100_000 + b"]" * 100_000
     path = tmp_path / name
     if name == "s.store":
-        save_store(path, nx.relabel_nodes(nx.path_graph(3), {0: "a", 1: "b", 2: "c"}))
+        gc.save_store(path, nx.relabel_nodes(nx.path_graph(3), {0: "a", 1: "b", 2: "c"}))
         (path / "nodes.json").write_bytes(deep)
     elif name == "model.npz":
         header = of_array(np.frombuffer(deep, np.uint8))
         npz(path, header=header, **dict.fromkeys(("labels", "inside", "mass"), of_array([0])))
     else:
         path.write_bytes(deep)
-    with pytest.raises(GraphFormatError, match="nested too deep"):
-        {"labels.json": read_labels, "model.npz": load_model, "s.store": open_store}[name](path)
+    with pytest.raises(gc.GraphFormatError, match="nested too deep"):
+        {"labels.json": gc.read_labels, "model.npz": gc.load_model, "s.store": gc.open_store}[name](path)
     with pytest.raises(ValueError, match="nested too deep"):
         parse_json(deep)
 
@@ -304,16 +291,16 @@ def test_json_that_is_nested_too_deep_is_refused(tmp_path, name):
 )  # fmt: skip
 def test_json_of_other_things_is_no_file_of_labels(tmp_path, stored):
     (tmp_path / "l.json").write_text(json.dumps(stored))
-    with pytest.raises(GraphFormatError, match=r"l\.json"):
-        read_labels(tmp_path / "l.json")
+    with pytest.raises(gc.GraphFormatError, match=r"l\.json"):
+        gc.read_labels(tmp_path / "l.json")
 
 
 def test_labels_beyond_int64_do_not_wrap_around(tmp_path):
     np.savez(tmp_path / "l.npz", nodes=np.arange(2), labels=np.array([0, 2**64 - 1], np.uint64))
-    with pytest.raises(GraphFormatError, match="below 2\\^63"):
-        read_labels(tmp_path / "l.npz")
-    write_labels(tmp_path / "k.npz", np.array([0, -1]), ["a", "ñ"])
-    assert read_labels(tmp_path / "k.npz")[0] == ["a", "ñ"]
+    with pytest.raises(gc.GraphFormatError, match="below 2\\^63"):
+        gc.read_labels(tmp_path / "l.npz")
+    gc.write_labels(tmp_path / "k.npz", np.array([0, -1]), ["a", "ñ"])
+    assert gc.read_labels(tmp_path / "k.npz")[0] == ["a", "ñ"]
 
 
 @pytest.mark.parametrize(
@@ -325,13 +312,13 @@ def test_labels_beyond_int64_do_not_wrap_around(tmp_path):
     ],
 )  # fmt: skip
 def test_models_whose_header_cannot_be_are_refused(tmp_path, wrong):
-    coreset_sc(nx.karate_club_graph(), 2, rng=0).model().save(tmp_path / "m.npz")
+    gc.coreset_sc(nx.karate_club_graph(), 2, rng=0).model().save(tmp_path / "m.npz")
     with np.load(tmp_path / "m.npz") as stored:
         parts = {name: stored[name] for name in stored.files}
     header = json.loads(parts["header"].tobytes()) | wrong
     np.savez(tmp_path / "m.npz", **(parts | {"header": np.frombuffer(json.dumps(header).encode(), np.uint8)}))
-    with pytest.raises(GraphFormatError, match=r"m\.npz: expected a model"):
-        load_model(tmp_path / "m.npz")
+    with pytest.raises(gc.GraphFormatError, match=r"m\.npz: expected a model"):
+        gc.load_model(tmp_path / "m.npz")
 
 
 def test_names_of_members_and_their_headers_are_known_before_they_are_read(tmp_path):

@@ -14,15 +14,6 @@ import pytest
 from graph_files import same_csr
 
 import graphclust
-from graphclust import (
-    GraphFormatError,
-    GraphValidationError,
-    as_graph,
-    convert_to_store,
-    load_graph,
-    open_store,
-    save_store,
-)
 from graphclust.errors import GraphWarning
 from graphclust.io.store.store_files import npy_header
 
@@ -35,58 +26,60 @@ def looped_graph():
     for u, v, attributes in network.edges(data=True):
         attributes["weight"] = 0.25 * (1 + (u + v) % 5)
     with pytest.warns(GraphWarning, match="isolated"):
-        return as_graph(network)
+        return graphclust.as_graph(network)
 
 
 @pytest.fixture
 def store(tmp_path) -> str:
     path = str(tmp_path / "g.store")
-    save_store(path, looped_graph())
+    graphclust.save_store(path, looped_graph())
     return path
 
 
 def test_a_store_holds_the_graph_bit_for_bit(store):
-    graph, stored = looped_graph(), open_store(store)
+    graph, stored = looped_graph(), graphclust.open_store(store)
     assert same_csr(graph, stored) and stored.remarks == graph.remarks
     assert stored.nodes.tolist() == list(range(41)) and stored == graph
-    loaded, info = load_graph(store, return_info=True)
+    loaded, info = graphclust.load_graph(store, return_info=True)
     assert same_csr(loaded, graph) and info.format == "store" and info.counts.loops == 1
-    ignored = load_graph(store, weights="ignore")
+    ignored = graphclust.load_graph(store, weights="ignore")
     assert ignored.weights is None and ignored.degrees[3] == np.diff(graph.indptr)[3]
 
 
 @pytest.mark.filterwarnings("ignore::graphclust.errors.GraphWarning")  # of a node without edges
 @pytest.mark.skipif(sys.platform == "win32", reason="a mapped file cannot be removed there")
 def test_a_store_that_is_removed_can_be_worked_on_while_it_is_open_and_then_is_a_missing_file(store):
-    graph, stored = looped_graph(), open_store(store)
+    graph, stored = looped_graph(), graphclust.open_store(store)
     shutil.rmtree(store)
     assert (graphclust.communities(stored, rng=0).labels == graphclust.communities(graph, rng=0).labels).all()
     for verify in ("full", "fast"):
         with pytest.raises(FileNotFoundError, match=r"No such file or directory: .*g\.store'"):
-            open_store(store, verify=verify)
+            graphclust.open_store(store, verify=verify)
 
 
 def test_a_store_keeps_what_a_metis_file_says_that_nodes_weigh(tmp_path):
     (tmp_path / "w.graph").write_text("4 3 010 1\n5 2\n1 1 3\n1 2 4\n1 3\n")
-    graph = load_graph(tmp_path / "w.graph")
-    saved = save_store(tmp_path / "saved", graph)
-    made = convert_to_store(tmp_path / "w.graph", tmp_path / "made")
-    plain = load_graph(tmp_path / "made", weights="ignore")
-    for stored in (saved, made, open_store(tmp_path / "saved"), pickle.loads(pickle.dumps(made)), plain):
+    graph = graphclust.load_graph(tmp_path / "w.graph")
+    saved = graphclust.save_store(tmp_path / "saved", graph)
+    made = graphclust.convert_to_store(tmp_path / "w.graph", tmp_path / "made")
+    plain = graphclust.load_graph(tmp_path / "made", weights="ignore")
+    for stored in (saved, made, graphclust.open_store(tmp_path / "saved"), pickle.loads(pickle.dumps(made)), plain):
         assert stored.node_weights.tolist() == [5, 1, 1, 1] and stored == graph
-    assert as_graph(nx.path_graph(4)) != graph != dataclasses.replace(graph, node_weights=np.ones(4))
+    assert graphclust.as_graph(nx.path_graph(4)) != graph != dataclasses.replace(graph, node_weights=np.ones(4))
 
 
 def test_weights_of_nodes_in_a_store_are_checked(tmp_path):
-    graph = dataclasses.replace(as_graph(nx.path_graph(4)), node_weights=np.array([5.0, 1, np.nan, 1]))
-    save_store(tmp_path / "g.store", graph)
-    with pytest.raises(GraphFormatError, match=r"node_weights.npy: holds nan for node 2, expected finite numbers >= 0"):
-        open_store(tmp_path / "g.store")
+    graph = dataclasses.replace(graphclust.as_graph(nx.path_graph(4)), node_weights=np.array([5.0, 1, np.nan, 1]))
+    graphclust.save_store(tmp_path / "g.store", graph)
+    with pytest.raises(
+        graphclust.GraphFormatError, match=r"node_weights.npy: holds nan for node 2, expected finite numbers >= 0"
+    ):
+        graphclust.open_store(tmp_path / "g.store")
 
 
 def test_nothing_is_read_into_memory(store):
     for name in ("indptr", "indices", "weights", "degrees"):
-        array = getattr(open_store(store), name)
+        array = getattr(graphclust.open_store(store), name)
         base = array
         while base is not None and not isinstance(base, np.memmap):
             base = base.base
@@ -95,38 +88,40 @@ def test_nothing_is_read_into_memory(store):
 
 def test_names_are_kept(tmp_path):
     names = {0: "anna", 1: "#b", 2: "ü"}
-    texts = save_store(tmp_path / "t", nx.relabel_nodes(nx.path_graph(3), names))
-    assert list(open_store(tmp_path / "t").nodes) == list(names.values()) and texts.weights is None
-    numbers = save_store(tmp_path / "n", nx.relabel_nodes(nx.path_graph(3), {0: 7, 1: 2**40, 2: -1}))
+    texts = graphclust.save_store(tmp_path / "t", nx.relabel_nodes(nx.path_graph(3), names))
+    assert list(graphclust.open_store(tmp_path / "t").nodes) == list(names.values()) and texts.weights is None
+    numbers = graphclust.save_store(tmp_path / "n", nx.relabel_nodes(nx.path_graph(3), {0: 7, 1: 2**40, 2: -1}))
     assert numbers.nodes.tolist() == [7, 2**40, -1]
 
 
 @pytest.mark.parametrize("names", [["a", ("b", 2)], [1, "a"], [True, 2], [2**63, 1], [-(2**70), 1], [(1, 2), (3, 4)]])
 def test_names_that_a_store_cannot_hold_are_refused(tmp_path, names):
-    with pytest.raises(GraphValidationError, match="named by other things than whole numbers below 2\\^63 or texts"):
-        save_store(tmp_path / "x", nx.path_graph(names))
+    with pytest.raises(
+        graphclust.GraphValidationError, match="named by other things than whole numbers below 2\\^63 or texts"
+    ):
+        graphclust.save_store(tmp_path / "x", nx.path_graph(names))
     assert not os.listdir(tmp_path)
 
 
 def test_a_stored_graph_pickles_as_its_path(store, tmp_path):
-    graph = open_store(store)
+    graph = graphclust.open_store(store)
     packed = pickle.dumps(graph)
     assert len(packed) < 500 and pickle.loads(packed) == graph
-    save_store(store, nx.path_graph(5), overwrite=True)
-    with pytest.raises(GraphFormatError, match="another graph was written to its place"):
+    graphclust.save_store(store, nx.path_graph(5), overwrite=True)
+    with pytest.raises(graphclust.GraphFormatError, match="another graph was written to its place"):
         pickle.loads(packed)
     assert graph.n_nodes == 41 and graph.indices.max() < 41, "who has mapped the old store keeps reading it"
 
 
 def test_nothing_is_overwritten_unless_asked_for(store, tmp_path):
     with pytest.raises(FileExistsError, match="overwrite=True"):
-        save_store(store, nx.path_graph(3))
+        graphclust.save_store(store, nx.path_graph(3))
     (tmp_path / "folder").mkdir()
     with pytest.raises(FileExistsError, match="is not a store"):
-        save_store(tmp_path / "folder", nx.path_graph(3), overwrite=True)
+        graphclust.save_store(tmp_path / "folder", nx.path_graph(3), overwrite=True)
     with pytest.raises(FileNotFoundError, match="no folder"):
-        save_store(tmp_path / "none" / "g", nx.path_graph(3))
-    assert save_store(store, nx.path_graph(3), overwrite=True).n_nodes == 3
+        graphclust.save_store(tmp_path / "none" / "g", nx.path_graph(3))
+    assert graphclust.save_store(store, nx.path_graph(3), overwrite=True).n_nodes == 3
 
 
 def in_header(field, value):
@@ -222,9 +217,9 @@ def test_every_damage_has_a_name(store, name, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     damage, words = DAMAGES[name]
     damage(store)
-    with pytest.raises(GraphFormatError, match=words):
-        open_store(store)
+    with pytest.raises(graphclust.GraphFormatError, match=words):
+        graphclust.open_store(store)
     if name != "no header":
-        with pytest.raises(GraphFormatError):
-            load_graph(store)
+        with pytest.raises(graphclust.GraphFormatError):
+            graphclust.load_graph(store)
     assert not os.path.exists("canary")

@@ -9,16 +9,7 @@ import numpy as np
 import pytest
 from graph_files import same_csr
 
-from graphclust import (
-    ParameterError,
-    as_graph,
-    convert_to_store,
-    load_graph,
-    open_store,
-    save_graph,
-    save_store,
-    write_labels,
-)
+import graphclust as gc
 from graphclust.io import temporaries
 from graphclust.io.atomic_write import whole_file
 from graphclust.io.store import store
@@ -39,7 +30,7 @@ def steps(request, monkeypatch):
 def aside(tmp_path) -> str:
     """A store that stepped aside, whose replacement was killed before the new one had its name."""
     name = str(tmp_path / "g")
-    save_store(name, OLD)
+    gc.save_store(name, OLD)
     aside = temporaries._beside(name, "old")
     os.rename(name, aside)
     return aside
@@ -56,40 +47,40 @@ def test_exchange_swaps_two_folders_or_leaves_them(tmp_path):
 
 def test_a_store_takes_the_place_of_another(tmp_path, steps):
     name = tmp_path / "g"
-    save_store(name, OLD)
-    mapped = open_store(name)
-    save_store(name, NEW, overwrite=True)
-    assert open_store(name).n_nodes == 9 and os.listdir(tmp_path) == ["g"]
-    assert same_csr(mapped, as_graph(OLD)), "who has mapped the old one keeps reading it"
+    gc.save_store(name, OLD)
+    mapped = gc.open_store(name)
+    gc.save_store(name, NEW, overwrite=True)
+    assert gc.open_store(name).n_nodes == 9 and os.listdir(tmp_path) == ["g"]
+    assert same_csr(mapped, gc.as_graph(OLD)), "who has mapped the old one keeps reading it"
 
 
 def test_a_link_to_a_store_is_replaced_and_its_target_kept(tmp_path, steps):
-    save_store(tmp_path / "target", OLD)
+    gc.save_store(tmp_path / "target", OLD)
     (tmp_path / "g").symlink_to("target")
-    save_store(tmp_path / "g", NEW, overwrite=True)
+    gc.save_store(tmp_path / "g", NEW, overwrite=True)
     assert sorted(os.listdir(tmp_path)) == ["g", "target"]
-    assert open_store(tmp_path / "g").n_nodes == 9 and open_store(tmp_path / "target").n_nodes == 5
+    assert gc.open_store(tmp_path / "g").n_nodes == 9 and gc.open_store(tmp_path / "target").n_nodes == 5
 
 
 @pytest.mark.parametrize("array", ["indptr", "indices", "degrees"])
 def test_a_store_that_is_replaced_while_it_is_mapped_is_one_of_the_two(tmp_path, monkeypatch, steps, array):
     name, waiting = tmp_path / "g", [nx.cycle_graph(5), NEW]
-    save_store(name, OLD)
+    gc.save_store(name, OLD)
     open_array = store.open_array
 
     def replaced(folder, now, length):
         if now == array and waiting:
-            save_store(name, waiting.pop(), overwrite=True)
+            gc.save_store(name, waiting.pop(), overwrite=True)
         return open_array(folder, now, length)
 
     monkeypatch.setattr(store, "open_array", replaced)
-    assert open_store(name) == as_graph(nx.cycle_graph(5)) and waiting == []
+    assert gc.open_store(name) == gc.as_graph(nx.cycle_graph(5)) and waiting == []
 
 
 def test_a_writer_whose_target_is_replaced_meanwhile_replaces_it_too(tmp_path, steps, monkeypatch):
     name, other, rename = tmp_path / "g", tmp_path / "other", os.rename
-    save_store(name, OLD)
-    save_store(other, nx.path_graph(7))
+    gc.save_store(name, OLD)
+    gc.save_store(other, nx.path_graph(7))
 
     def after_another(source, target):
         """Another writer is quicker."""
@@ -98,7 +89,7 @@ def test_a_writer_whose_target_is_replaced_meanwhile_replaces_it_too(tmp_path, s
         rename(source, target)
 
     monkeypatch.setattr(os, "rename", after_another)
-    assert save_store(name, NEW, overwrite=True).n_nodes == 9
+    assert gc.save_store(name, NEW, overwrite=True).n_nodes == 9
     assert sorted(os.listdir(tmp_path)) == (["g", "other"] if steps == "one step" else ["g"])
 
 
@@ -109,7 +100,7 @@ class Stopped(BaseException):
 def test_ctrl_c_at_any_rename_leaves_one_store_and_nothing_else(tmp_path, monkeypatch, steps):
     rename = os.rename
     for last in range(1, 6):
-        save_store(tmp_path / "g", OLD, overwrite=True)
+        gc.save_store(tmp_path / "g", OLD, overwrite=True)
         n_calls = 0
 
         def counted(*names):
@@ -122,18 +113,18 @@ def test_ctrl_c_at_any_rename_leaves_one_store_and_nothing_else(tmp_path, monkey
         with monkeypatch.context() as patch:
             patch.setattr(os, "rename", counted)
             try:
-                save_store(tmp_path / "g", NEW, overwrite=True)
+                gc.save_store(tmp_path / "g", NEW, overwrite=True)
             except Stopped:
                 pass
             else:
                 break
-        assert open_store(tmp_path / "g").n_nodes in (5, 9)
+        assert gc.open_store(tmp_path / "g").n_nodes in (5, 9)
         left = [name for name in os.listdir(tmp_path) if name != "g"]
-        assert left == [] or open_store(tmp_path / "g").n_nodes == 9, "the old one may wait for the next write"
+        assert left == [] or gc.open_store(tmp_path / "g").n_nodes == 9, "the old one may wait for the next write"
     assert last > 1 and os.listdir(tmp_path) == ["g"]
 
 
-@pytest.mark.parametrize("look", [open_store, load_graph, lambda name: convert_to_store(name, f"{name}2")])
+@pytest.mark.parametrize("look", [gc.open_store, gc.load_graph, lambda name: gc.convert_to_store(name, f"{name}2")])
 def test_a_store_that_stepped_aside_is_taken_back_by_whoever_opens_it(tmp_path, aside, look):
     assert look(str(tmp_path / "g")).n_nodes == 5
     assert not os.path.exists(aside)
@@ -141,18 +132,18 @@ def test_a_store_that_stepped_aside_is_taken_back_by_whoever_opens_it(tmp_path, 
 
 def test_a_store_that_stepped_aside_is_not_lost_to_the_next_save(tmp_path, aside):
     with pytest.raises(FileExistsError, match="overwrite=True"):
-        save_store(tmp_path / "g", NEW)
-    assert open_store(tmp_path / "g").n_nodes == 5
-    assert save_store(tmp_path / "g", NEW, overwrite=True).n_nodes == 9 and os.listdir(tmp_path) == ["g"]
+        gc.save_store(tmp_path / "g", NEW)
+    assert gc.open_store(tmp_path / "g").n_nodes == 5
+    assert gc.save_store(tmp_path / "g", NEW, overwrite=True).n_nodes == 9 and os.listdir(tmp_path) == ["g"]
 
 
 def test_a_store_that_was_replaced_is_removed_by_the_next_save(tmp_path, aside):
     os.rename(aside, tmp_path / "kept")
-    save_store(tmp_path / "g", OLD)
+    gc.save_store(tmp_path / "g", OLD)
     os.rename(tmp_path / "kept", aside)
-    save_store(tmp_path / "other", OLD)
+    gc.save_store(tmp_path / "other", OLD)
     assert os.path.exists(aside), "only the next save of the same store knows that it was replaced"
-    save_store(tmp_path / "g", NEW, overwrite=True)
+    gc.save_store(tmp_path / "g", NEW, overwrite=True)
     assert sorted(os.listdir(tmp_path)) == ["g", "other"]
 
 
@@ -160,11 +151,11 @@ def test_whoever_misses_a_store_waits_while_its_writer_lives(tmp_path, aside):
     handle = os.open(aside, os.O_RDONLY)
     fcntl.flock(handle, fcntl.LOCK_EX)
     found = []
-    reader = threading.Thread(target=lambda: found.append(open_store(tmp_path / "g").n_nodes))
+    reader = threading.Thread(target=lambda: found.append(gc.open_store(tmp_path / "g").n_nodes))
     reader.start()
     reader.join(0.05)
     assert found == []
-    save_store(tmp_path / "h", NEW)
+    gc.save_store(tmp_path / "h", NEW)
     os.rename(tmp_path / "h", tmp_path / "g")  # the second step
     os.close(handle)
     reader.join(10)
@@ -172,10 +163,10 @@ def test_whoever_misses_a_store_waits_while_its_writer_lives(tmp_path, aside):
 
 
 WRITERS = {
-    "graph": lambda folder: save_graph(folder / "g.mtx", NEW),
-    "labels": lambda folder: write_labels(folder / "l.tsv", np.zeros(3, int)),
-    "store": lambda folder: save_store(folder / "s", NEW),
-    "conversion": lambda folder: convert_to_store(folder / "g.txt", folder / "s"),
+    "graph": lambda folder: gc.save_graph(folder / "g.mtx", NEW),
+    "labels": lambda folder: gc.write_labels(folder / "l.tsv", np.zeros(3, int)),
+    "store": lambda folder: gc.save_store(folder / "s", NEW),
+    "conversion": lambda folder: gc.convert_to_store(folder / "g.txt", folder / "s"),
 }
 
 
@@ -214,7 +205,7 @@ def test_ctrl_c_leaves_no_temporary_at_any_call(tmp_path, monkeypatch):
         with monkeypatch.context() as patch:
             patch.setattr(os, call, lambda *_, **__: (_ for _ in ()).throw(KeyboardInterrupt))
             with pytest.raises(KeyboardInterrupt):
-                write_labels(tmp_path / "l.json", np.zeros(3, int))
+                gc.write_labels(tmp_path / "l.json", np.zeros(3, int))
         assert os.listdir(tmp_path) == [], call
 
 
@@ -227,7 +218,7 @@ def test_ctrl_c_of_a_conversion_that_has_only_begun_leaves_nothing(tmp_path):
                 raise KeyboardInterrupt
 
         with pytest.raises(KeyboardInterrupt):
-            convert_to_store(tmp_path / "g.txt", tmp_path / "g", progress=stop)
+            gc.convert_to_store(tmp_path / "g.txt", tmp_path / "g", progress=stop)
         assert os.listdir(tmp_path) == ["g.txt"], stage
 
 
@@ -243,7 +234,7 @@ def partial_of(target, names=("lock", "lines", "state.json")):
 def test_parts_of_a_killed_conversion_go_with_the_next_write_to_its_target(tmp_path):
     for target in ("g", "other"):
         partial_of(tmp_path / target)
-    save_store(tmp_path / "g", NEW)
+    gc.save_store(tmp_path / "g", NEW)
     assert sorted(os.listdir(tmp_path)) == ["g", "other.partial"]
 
 
@@ -251,40 +242,40 @@ def test_parts_of_a_living_conversion_and_folders_of_others_stay(tmp_path):
     folder = partial_of(tmp_path / "g")
     with open(os.path.join(folder, "lock"), "r+") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        save_store(tmp_path / "g", NEW)
+        gc.save_store(tmp_path / "g", NEW)
     assert len(os.listdir(folder)) == 3
-    save_graph(tmp_path / "h.txt", NEW)
+    gc.save_graph(tmp_path / "h.txt", NEW)
     theirs = partial_of(tmp_path / "h", ["thesis.tex"])
-    save_store(tmp_path / "h", NEW)
+    gc.save_store(tmp_path / "h", NEW)
     assert os.listdir(theirs) == ["thesis.tex"]
 
 
 def test_a_conversion_that_died_after_the_exchange_does_not_go_on_with_the_old_store(tmp_path, monkeypatch, steps):
     for name, graph in (("old", OLD), ("new", NEW)):
-        save_graph(tmp_path / f"{name}.txt", graph)
-    convert_to_store(tmp_path / "old.txt", tmp_path / "g")
+        gc.save_graph(tmp_path / f"{name}.txt", graph)
+    gc.convert_to_store(tmp_path / "old.txt", tmp_path / "g")
     for module in ("convert", "partial_stores"):
         monkeypatch.setattr(f"graphclust.io.store.{module}.forget", lambda _: None)
-    convert_to_store(tmp_path / "new.txt", tmp_path / "g", overwrite=True)
+    gc.convert_to_store(tmp_path / "new.txt", tmp_path / "g", overwrite=True)
     partial = tmp_path / "g.partial"
     assert (partial / "state.json").exists()
-    save_store(partial / "store", OLD)  # half removed, or whole
+    gc.save_store(partial / "store", OLD)  # half removed, or whole
     os.remove(partial / "store" / "degrees.npy")
     monkeypatch.undo()
-    assert convert_to_store(tmp_path / "new.txt", tmp_path / "g", overwrite=True).n_nodes == 9
-    assert same_csr(open_store(tmp_path / "g"), as_graph(NEW)) and not partial.exists()
+    assert gc.convert_to_store(tmp_path / "new.txt", tmp_path / "g", overwrite=True).n_nodes == 9
+    assert same_csr(gc.open_store(tmp_path / "g"), gc.as_graph(NEW)) and not partial.exists()
 
 
 @pytest.mark.parametrize("length", [233, 234, 247, 248, 255])
 def test_names_as_long_as_the_file_system_allows(tmp_path, length, steps):
     name = tmp_path / ("s" * length)
     for graph in (OLD, NEW):
-        assert save_store(name, graph, overwrite=True).n_nodes == len(graph)
-    save_graph(tmp_path / "g.txt", OLD)
-    assert convert_to_store(tmp_path / "g.txt", name, overwrite=True).n_nodes == 5
+        assert gc.save_store(name, graph, overwrite=True).n_nodes == len(graph)
+    gc.save_graph(tmp_path / "g.txt", OLD)
+    assert gc.convert_to_store(tmp_path / "g.txt", name, overwrite=True).n_nodes == 5
     table, matrix = tmp_path / ("l" * (length - 4) + ".tsv"), tmp_path / ("m" * (length - 4) + ".mtx")
-    write_labels(table, np.zeros(3, int))
-    save_graph(matrix, NEW)
+    gc.write_labels(table, np.zeros(3, int))
+    gc.save_graph(matrix, NEW)
     assert sorted(os.listdir(tmp_path)) == sorted(["g.txt", name.name, table.name, matrix.name])
 
 
@@ -296,8 +287,8 @@ def test_a_link_in_the_place_of_the_lock_is_refused_and_not_followed(tmp_path):
         folder = tmp_path / "g.partial"
         folder.mkdir()
         (folder / planted).symlink_to(victim)
-        with pytest.raises(ParameterError, match=r"g\.partial, .* holds a link"):
-            convert_to_store(tmp_path / "g.txt", tmp_path / "g")
+        with pytest.raises(gc.ParameterError, match=r"g\.partial, .* holds a link"):
+            gc.convert_to_store(tmp_path / "g.txt", tmp_path / "g")
         assert victim.read_text() == "precious" and os.listdir(folder) == [planted]
         (folder / planted).unlink()
         folder.rmdir()
@@ -310,26 +301,26 @@ def test_a_folder_of_parts_that_others_have_made_or_can_fill_is_refused(tmp_path
     (elsewhere / "precious").write_text("")
     partial = tmp_path / "g.partial"
     partial.symlink_to(elsewhere)
-    with pytest.raises(ParameterError, match="is not a folder"):
-        convert_to_store(tmp_path / "g.txt", tmp_path / "g")
+    with pytest.raises(gc.ParameterError, match="is not a folder"):
+        gc.convert_to_store(tmp_path / "g.txt", tmp_path / "g")
     partial.unlink()
     partial.mkdir()
     partial.chmod(0o777)
-    with pytest.raises(ParameterError, match="can be written to by other users"):
-        convert_to_store(tmp_path / "g.txt", tmp_path / "g")
+    with pytest.raises(gc.ParameterError, match="can be written to by other users"):
+        gc.convert_to_store(tmp_path / "g.txt", tmp_path / "g")
     partial.chmod(0o755)
     with monkeypatch.context() as patch:
         patch.setattr(os, "geteuid", lambda: os.stat(partial).st_uid + 1)
-        with pytest.raises(ParameterError, match="belongs to another user"):
-            convert_to_store(tmp_path / "g.txt", tmp_path / "g")
+        with pytest.raises(gc.ParameterError, match="belongs to another user"):
+            gc.convert_to_store(tmp_path / "g.txt", tmp_path / "g")
     assert os.listdir(elsewhere) == ["precious"] and os.listdir(partial) == []
-    assert convert_to_store(tmp_path / "g.txt", tmp_path / "g").n_edges == 1 and not partial.exists()
+    assert gc.convert_to_store(tmp_path / "g.txt", tmp_path / "g").n_edges == 1 and not partial.exists()
 
 
 def test_the_parts_are_for_their_owner_alone(tmp_path):
     (tmp_path / "g.txt").write_text("0 1\n")
     modes = set()
-    convert_to_store(
+    gc.convert_to_store(
         tmp_path / "g.txt", tmp_path / "g", progress=lambda *_: modes.add(os.stat(tmp_path / "g.partial").st_mode)
     )
     assert {mode & 0o777 for mode in modes} == {0o700}

@@ -11,32 +11,19 @@ import sys
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
+from importlib import import_module
 
 from graphclust.errors import ConvergenceWarning, GraphClustError, GraphWarning, ParameterError
-from graphclust.faces.cli.commands import (
-    cache,
-    cluster,
-    communities,
-    compare,
-    compile,
-    convert,
-    datasets,
-    demo,
-    hierarchy,
-    info,
-    knn,
-    partition,
-    path,
-)
 from graphclust.faces.cli.commands.options import WRONG_USE, Parser, everywhere
 from graphclust.faces.cli.terminal import give_up_output, tell
 from graphclust.progress_bar import ProgressLine
 
 # In the order of the help.
-COMMANDS = (
-    cluster, communities, hierarchy, partition, path, info, compare, convert, knn, demo, compile, datasets, cache,
+NAMES = (
+    "cluster", "communities", "hierarchy", "partition", "path", "info", "compare", "convert", "knn", "demo", "compile",
+    "datasets", "cache",
 )  # fmt: skip
-NAMES = [command.__name__.rpartition(".")[2] for command in COMMANDS]
+COMMANDS = [import_module(f"graphclust.faces.cli.commands.{name}") for name in NAMES]
 FAILED, INTERRUPTED = 1, 130
 EXIT_CODES = """exit codes:
   0    done, even when a reader such as `head` closes the pipe before the end of the report (that cannot always be
