@@ -122,11 +122,11 @@ from graphclust.results.coreset_quality import CoresetQuality as CoresetQuality
 from graphclust.results.coreset_quality import coreset_quality as coreset_quality
 from graphclust.results.hierarchy import Hierarchy as Hierarchy
 from graphclust.results.hierarchy import HierarchyRecord as HierarchyRecord
-from graphclust.results.hierarchy_model import HierarchyModel as HierarchyModel
 from graphclust.results.label_files import read_labels as read_labels
 from graphclust.results.label_files import write_labels as write_labels
 from graphclust.results.label_matching import ClusterChange as ClusterChange
 from graphclust.results.label_matching import remap_labels as remap_labels
+from graphclust.results.model_io import HierarchyModel as HierarchyModel
 from graphclust.results.model_io import load_model as load_model
 from graphclust.results.prediction import ClusterModel as ClusterModel
 from graphclust.results.quotient import quotient_graph as quotient_graph

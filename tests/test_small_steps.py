@@ -9,7 +9,7 @@ from graphclust.compiled.graphs import merging
 from graphclust.compiled.points.centroid_update import Renewed, Totals, renew_centroids
 from graphclust.coreset.parallel_sampling import all_points
 from graphclust.points.kernel_k_means.kernel import gamma
-from graphclust.profile.edge_subsampling import FACTORS, leave_out_edges
+from graphclust.results.confidence import FACTORS, leave_out_edges
 
 
 def plain(loop):

@@ -33,8 +33,8 @@ from graphclust.html_table import html_text
 from graphclust.objective.agreement import adjusted_rand_index
 from graphclust.objective.objective import OBJECTIVES
 from graphclust.partition.components import nodes_to_partition
-from graphclust.profile.edge_subsampling import leave_out_edges
 from graphclust.progress import Progress
+from graphclust.results.confidence import leave_out_edges
 
 if TYPE_CHECKING:
     from graphclust.profile.path import ClusterPath

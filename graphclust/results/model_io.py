@@ -1,12 +1,187 @@
 """What was saved to go on with it: the model of a clustering, or a hierarchy."""
 
 import os
+from collections.abc import Hashable
+from dataclasses import dataclass
+from itertools import chain
+from math import isfinite
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
 
 from graphclust.checks import refuse_swapped
-from graphclust.errors import ParameterError
-from graphclust.results.hierarchy_model import HierarchyModel, read_hierarchy
+from graphclust.errors import GraphValidationError, ParameterError
+from graphclust.graph.container import Graph
+from graphclust.graph.node_order import order_of_names
+from graphclust.io.formats.array_files import check_allowed, check_version, name_failures, parse_json
+from graphclust.objective.cuts import cut_and_volume
+from graphclust.objective.objective import ADDITIVE_OBJECTIVES
+from graphclust.partition.options import EFFORTS
+from graphclust.results.from_labels import numbering_by_size
+from graphclust.results.hierarchy import Hierarchy
+from graphclust.results.hierarchy_text import FORMAT, VERSION
 from graphclust.results.model_files import read_model
-from graphclust.results.prediction import ClusterModel
+from graphclust.results.prediction import ROUND_OFF, ClusterModel
+from graphclust.updates.update import Labels, SavedModel
+
+BYTES_OF_JSON = 32  # of memory that one byte of JSON takes when it is parsed, about
+MOST_IDS = 1 << 62  # that none is beyond the whole numbers of an array
+MISFIT = "its parts do not fit together"
+
+
+@dataclass(frozen=True, eq=False)
+class HierarchyModel(SavedModel[Hierarchy]):
+    """What a saved hierarchy holds: all but its graph. `load_model` reads it from what `Hierarchy.save` wrote as .json.
+
+    nodes : the names of the nodes, or None for 0..n-1; in the order of their names.
+    levels, ids, resolutions, node_sizes, n_ids : as those of the hierarchy, in the order of `nodes`.
+    cut, volume : of the clusters of the last level, float64, shape (clusters,): whether the graph is as it was.
+    origin : as `Hierarchy.origin`.
+    """
+
+    nodes: tuple[Hashable, ...] | None
+    levels: tuple[Labels, ...]
+    ids: tuple[Labels, ...]
+    resolutions: tuple[float, ...]
+    node_sizes: npt.NDArray[np.float64] | None
+    n_ids: int | None
+    cut: npt.NDArray[np.float64]
+    volume: npt.NDArray[np.float64]
+    origin: dict[str, Any]
+
+    def __repr__(self) -> str:
+        n_clusters = ", ".join(str(len(ids)) for ids in self.ids)
+        return f"HierarchyModel({len(self.levels[0])} nodes, levels of {n_clusters} clusters)"
+
+    @property
+    def n_nodes(self) -> int:
+        return len(self.levels[0])
+
+    def restore(self, graph: Graph, rows: Any = None) -> Hierarchy:
+        options, sizes, at = self.origin["options"], self.node_sizes, slice(None) if rows is None else rows
+        return Hierarchy(
+            tuple(labels[at] for labels in self.levels), (), self.ids, graph, options["objective"], self.resolutions,
+            options["max_size"], options["min_size"], None if sizes is None else sizes[at],
+            parameters=dict(options), n_ids=self.n_ids,
+        )  # fmt: skip
+
+    def find_changes(self, graph: Graph, place: Labels, is_whole: bool) -> tuple[npt.NDArray[np.bool_], Labels]:
+        """See `SavedModel`: new nodes, and clusters of the last level with other links; all links of these."""
+        labels = np.append(self.levels[-1], -1)[place]
+        cut, volume = cut_and_volume(graph, labels, len(self.cut))
+        is_same = np.isclose(cut, self.cut, rtol=0.0, atol=ROUND_OFF * self.volume.sum())
+        is_same &= np.isclose(volume, self.volume, rtol=ROUND_OFF, atol=0.0)
+        has_changed = ~np.append(is_same, False)[labels]
+        return has_changed, np.where(has_changed, np.maximum(np.diff(graph.indptr), 1), 0)
+
+
+def read_hierarchy(path: str | os.PathLike, memory_limit: int | None) -> HierarchyModel:
+    """See `load_model`."""
+    name = os.fsdecode(path)
+    with name_failures(name, "expected a hierarchy as graphclust writes it"), open(path, "rb") as file:
+        n_bytes = os.fstat(file.fileno()).st_size
+        check_allowed(name, BYTES_OF_JSON * n_bytes, n_bytes, memory_limit)
+        told = parse_json(file.read())
+        check_version(told["format"], FORMAT, told.get("format_version"), VERSION)
+        if told["names_are_texts"] is not False:
+            raise GraphValidationError(
+                f"{name}: nodes are named by something else than strings and whole numbers, which the file does not "
+                "hold; expected a hierarchy of a graph with such names, or keep it by pickle"
+            )
+        options = told["options"]
+        if "kind" in options:
+            raise GraphValidationError(
+                f"{name}: the levels of a {options['kind']} graph, which cannot be updated, expected those of an "
+                "undirected one; its clusters can be read as JSON"
+            )
+        if not _are_options(options):
+            raise ValueError(MISFIT)
+        nodes = _nodes(told["clusters"], told["named"])
+        levels, ids = _levels(told, nodes)
+        sums = {int(one["id"]): (one["cut"], one["volume"]) for one in told["clusters"] if one["is_leaf"]}
+        cut, volume = np.array([sums[one] for one in ids[-1].tolist()], np.float64).T
+        resolutions, n_ids = tuple(map(float, told["resolutions"])), told["n_ids"]
+        sizes = _node_sizes(told["clusters"], nodes)
+        sound = (
+            bool(np.isfinite([cut, volume]).all()) and len(resolutions) > 0
+            and all(isfinite(value) and value > 0.0 for value in resolutions)
+            and (n_ids is None or (type(n_ids) is int and max(int(level.max()) for level in ids) < n_ids <= MOST_IDS))
+            and (sizes is None or bool((np.isfinite(sizes) & (sizes > 0.0)).all()))
+        )  # fmt: skip
+        if not sound:
+            raise ValueError(MISFIT)
+        origin = {key: told[key] for key in ("version", "file", "seed", "options")}
+    return HierarchyModel(
+        tuple(nodes) if told["named"] else None, levels, ids, resolutions, sizes, n_ids, cut, volume, origin
+    )
+
+
+def _are_options(options: Any) -> bool:
+    """Whether they are what an update reads of how the levels came about."""
+    bounds = [options[name] for name in ("max_size", "min_size")]
+    return (
+        options["objective"] in ADDITIVE_OBJECTIVES and options["effort"] in EFFORTS
+        and all(bound is None or (type(bound) in (int, float) and bound >= 1.0) for bound in bounds)
+        and (options["levels"] is None or (type(options["levels"]) is int and options["levels"] >= 1))
+    )  # fmt: skip
+
+
+def _nodes(clusters: list[dict[str, Any]], named: bool) -> list[Any]:
+    """The nodes in the order of their names: those of the clusters of the coarsest level."""
+    nodes = [*chain.from_iterable(one["nodes"] for one in clusters if one["level"] == 0)]
+    allowed = (str, int) if named else (int,)
+    if not nodes or not all(type(node) in allowed for node in nodes) or len({*nodes}) < len(nodes):
+        raise ValueError(MISFIT)
+    nodes = [nodes[place] for place in order_of_names(nodes).tolist()]
+    if not named and nodes != [*range(len(nodes))]:
+        raise ValueError(MISFIT)
+    return nodes
+
+
+def _levels(told: dict[str, Any], nodes: list[Any]) -> tuple[tuple[Labels, ...], tuple[Labels, ...]]:
+    """The labels of each level, numbered by size, and the ids of its clusters. ValueError where they do not nest."""
+    place = {node: row for row, node in enumerate(nodes)}
+    clusters, n_levels = told["clusters"], told["n_levels"]
+    numbers = [one["id"] for one in clusters]
+    if not all(type(number) is int and 0 <= number < MOST_IDS for number in numbers) or len({*numbers}) < len(numbers):
+        raise ValueError(MISFIT)
+    if (
+        type(n_levels) is not int
+        or not 0 < n_levels <= len(clusters)
+        or {one["level"] for one in clusters} != {*range(n_levels)}
+    ):
+        raise ValueError(MISFIT)
+    id_of, levels, ids = np.full(len(nodes), -1, np.int64), [], []
+    for level in range(n_levels):
+        before = id_of.copy()
+        for one in clusters:
+            if one["level"] == level:
+                rows = np.array([place[node] for node in one["nodes"]], np.int64)
+                parent = -1 if one["parent"] is None else one["parent"]
+                if not 0 < len(rows) == len(np.unique(rows)) == one["size"] or (before[rows] != parent).any():
+                    raise ValueError(MISFIT)
+                if (id_of[rows] != parent).any():  # in two clusters
+                    raise ValueError(MISFIT)
+                id_of[rows] = one["id"]
+        if (id_of < 0).any() or np.isin(id_of[id_of == before], before[id_of != before]).any():  # a part of a cluster
+            raise ValueError(MISFIT)
+        own, labels = np.unique(id_of, return_inverse=True)
+        number = numbering_by_size(labels, len(own))[:-1]
+        levels.append(number[labels])
+        ids.append(own[np.argsort(number)])
+    if {one["id"] for one in clusters if one["is_leaf"]} != {*ids[-1].tolist()}:
+        raise ValueError(MISFIT)
+    return tuple(levels), tuple(ids)
+
+
+def _node_sizes(clusters: list[dict[str, Any]], nodes: list[Any]) -> npt.NDArray[np.float64] | None:
+    """What each node counts for, where it is not 1 for all."""
+    coarsest = [one for one in clusters if one["level"] == 0]
+    if not any("node_sizes" in one for one in coarsest):
+        return None
+    size_of = {node: size for one in coarsest for node, size in zip(one["nodes"], one["node_sizes"], strict=True)}
+    return np.array([size_of[node] for node in nodes], np.float64)
 
 
 def load_model(path: str | os.PathLike, *, memory_limit: int | None = None) -> ClusterModel | HierarchyModel:

@@ -21,7 +21,6 @@ from graphclust.partition.balanced_partition import balanced_partition
 from graphclust.partition.coreset_sc import coreset_sc
 from graphclust.points.k_means.lloyd import kmeans
 from graphclust.points.neighbors.graphs import knn_graph
-from graphclust.profile.edge_subsampling import leave_out_edges
 from graphclust.profile.path_builder import cluster_path
 from graphclust.profile.select_k import (
     DRAWS,
@@ -34,6 +33,7 @@ from graphclust.profile.select_k import (
     rank_by_width,
 )
 from graphclust.progress import Progress
+from graphclust.results.confidence import leave_out_edges
 from graphclust.spectral.embedding import spectral_embedding
 from graphclust.spectral.whole_graph import fast_spectral_clustering, spectral_clustering
 

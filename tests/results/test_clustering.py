@@ -1,4 +1,4 @@
-"""A Clustering as others take it: communities for NetworkX's functions, copies that are equal to it."""
+"""A Clustering as others take it: communities for NetworkX, copies that are equal to it, a line of text."""
 
 import pickle
 
@@ -116,3 +116,24 @@ def test_a_small_cut_beside_heavy_edges_is_summed_from_the_edges():
         graph, 3, objective="normalized_cut", method="multilevel", effort="low", components="all", rng=0
     )
     assert found.normalized_cut == pytest.approx(graphclust.normalized_cut(graph, found.labels), rel=1e-9)
+
+
+def test_what_is_printed_of_a_large_result_is_one_line():
+    graph = graphclust.planted_partition(5, 400, 12, 2, rng=0).graph
+    kernel = graphclust.NormalizedCutKernel.of(graph)
+    clustering = graphclust.coreset_sc(graph, 5, method="two-step", rng=0)
+    for one in (
+        kernel,
+        graphclust.d2_seeding(kernel, 5, rng=0),
+        clustering.coreset,
+        clustering,
+        clustering.model(),
+        graph,
+    ):
+        assert "\n" not in repr(one) and len(repr(one)) < 200, type(one)
+
+
+def test_the_quotient_graph_of_a_clustering_is_that_of_its_graph_and_labels():
+    clustering = graphclust.communities(graphclust.planted_partition(4, 30, 8, 1, rng=0).graph, rng=0)
+    quotient = graphclust.quotient_graph(clustering)
+    assert np.allclose(quotient.degrees, graphclust.cluster_volumes(clustering.graph, clustering.labels))

@@ -20,7 +20,7 @@ from graphclust.compiled.points.centroid_update import approach_means
 from graphclust.errors import GraphValidationError
 from graphclust.points.k_means.bounds import assign_once
 from graphclust.points.k_means.centroid_update import cluster_sums, own_sq_distances
-from graphclust.points.k_means.initialization import start_from_some
+from graphclust.points.k_means.lloyd import start_from_some
 from graphclust.points.k_means.lloyd_iteration import (
     Iteration,
     KMeansResult,

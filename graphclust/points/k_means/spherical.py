@@ -18,7 +18,7 @@ from graphclust.errors import GraphValidationError
 from graphclust.float_scaling import balance_rows
 from graphclust.points.k_means.bounds import BoundedAssignment
 from graphclust.points.k_means.centroid_update import cluster_sums, own_sq_distances, update_centroids
-from graphclust.points.k_means.initialization import initial_centroids
+from graphclust.points.k_means.lloyd import initial_centroids
 from graphclust.points.k_means.lloyd_iteration import KMeansResult, ValidationCurve
 from graphclust.points.k_means.points import (
     DensePoints,
