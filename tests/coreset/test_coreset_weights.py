@@ -17,7 +17,7 @@ from graphclust.coreset.sampling import (
     importance_sample,
     sampling_probabilities,
 )
-from graphclust.coreset.seeding import Seeds
+from graphclust.coreset.seeding import Seeds, d2_seeding
 from graphclust.errors import GraphValidationError
 from graphclust.objective.kernel import NormalizedCutKernel
 
@@ -145,3 +145,29 @@ def test_a_coreset_is_shown_in_one_line():
         repr(CoresetSample(np.arange(5000), np.full(5000, 2.0)))
         == "CoresetSample(nodes=5000, weight=10000, n_clipped=0)"
     )
+
+
+@for_each("seed", range(4))
+def test_probabilities_bound_the_share_of_a_node_in_any_cost(seed):
+    """By brute force over the centers of all bisections.
+
+    With seeds of alpha times the least cost, the share is at most 8 alpha times the terms before they are made to sum
+    to 1: Bachem, Lucic & Krause 2017, "Practical coreset constructions for machine learning", lemma 2.
+    """
+    rng, n = np.random.default_rng(seed), 9
+    A = np.triu(rng.random((n, n)) < 0.4, 1) * rng.choice([0.01, 1.0, 30.0], (n, n))
+    A += A.T + np.diag(np.ones(n - 1), 1) + np.diag(np.ones(n - 1), -1)
+    A += np.diag(A.sum(axis=1))  # so that distances are those of points
+    K, weights = reference.dense_kernel(A)
+    kernel = NormalizedCutKernel.of(A)
+    seeds = d2_seeding(kernel, 2, rng=seed)
+    second = np.arange(1, 1 << (n - 1))[:, None] >> np.arange(n) & 1
+    means = weights * np.stack([second, 1 - second], axis=1)
+    means /= means.sum(axis=2, keepdims=True)
+    sq_distances = np.diag(K) + ((means @ K) * means).sum(axis=2)[:, :, None] - 2.0 * (means @ K)
+    masses = weights * np.maximum(sq_distances.min(axis=1), 0.0)
+    costs = masses.sum(axis=1)
+    shares = (masses / costs[:, None]).max(axis=0)
+    alpha = max((weights * seeds.sq_distances).sum() / costs.min(), 1.0)
+    found = sampling_probabilities(kernel, seeds, second_term="voronoi")
+    assert (shares <= 8.0 * alpha * (1 + len(np.unique(seeds.nearest))) * found).all()

@@ -1,6 +1,7 @@
 """What each step promises by itself: a later step would mend what an earlier one breaks, and hide it."""
 
 from dataclasses import replace
+from types import SimpleNamespace
 
 import networkx as nx
 import numpy as np
@@ -12,15 +13,19 @@ from graphclust.compiled.graphs.balance import balance_into
 from graphclust.compiled.graphs.bounds import limits_of
 from graphclust.compiled.graphs.levels import Task
 from graphclust.compiled.graphs.objective import ADDITIVE, Objective
-from graphclust.engine import v_cycle
+from graphclust.engine import bisection, engine, settling, v_cycle
 from graphclust.engine.connectivity import connect_once
-from graphclust.engine.levels import Run, Shares, room_for, run_on, value, with_sums
+from graphclust.engine.contraction import contract
+from graphclust.engine.levels import Run, Shares, Thoroughness, room_for, run_on, value, with_sizes_as_masses, with_sums
 from graphclust.engine.settling import best_of
 from graphclust.generators.planted_graphs import planted_partition
 from graphclust.io.graph_input import as_graph
-from graphclust.objective.objective import weigh
+from graphclust.objective.objective import ratio_objective, weigh
 
 LINKS = Objective(ADDITIVE, 0.0, 1.0)  # the weight inside clusters, which every move to more links raises
+
+
+HALVES = np.repeat([0, 1], 5).astype(np.int32)
 
 
 def sized(G: object, size: object = None) -> Run:
@@ -79,7 +84,7 @@ def test_the_heaviest_part_of_a_cluster_stays(heavy):
 def test_of_several_partitions_one_within_the_bound_is_taken_before_one_of_less_cut():
     run = sized(nx.barbell_graph(5, 0))
     uneven = with_sums(run.finest, np.array([0] * 9 + [1], np.int32), 2, run)
-    halves = with_sums(run.finest, np.repeat([0, 1], 5).astype(np.int32), 2, run)
+    halves = with_sums(run.finest, HALVES, 2, run)
     crossed = with_sums(run.finest, np.tile([0, 1], 5).astype(np.int32), 2, run)
     whole = with_sums(run.finest, np.array([0] * 10, np.int32), 2, run)
     task = Task(LINKS, 2, 0.0, 5.0)
@@ -115,3 +120,49 @@ def test_balancing_takes_both_bounds_to_the_node():
     room = room_for(run.finest, 2)
     _, within = balance_into(run.finest, found, Task(LINKS, 2, 6.0, 6.0), np.zeros(2), room)
     assert within and np.bincount(room.labels).tolist() == [6, 6] and np.count_nonzero(np.diff(room.labels)) == 1
+
+
+@pytest.mark.parametrize("most", [0, 1 << 20])
+def test_a_search_improves_its_best_once_unless_two_tries_agree(most, monkeypatch):
+    """On the level of a small graph, before the way back of a large one."""
+    run, improved = sized(nx.barbell_graph(5, 0)), []
+    monkeypatch.setattr(engine, "improve_while_worth", lambda *given: improved.append(given[1]) or given[1])
+    monkeypatch.setattr(engine, "recombine", lambda level, pool, schedule, run: pool[0])
+    schedule, cycles = SimpleNamespace(task=Task(LINKS, 2)), engine.Cycles(2, 1, 0, most)
+    halves, crossed = (with_sums(run.finest, labels, 2, run) for labels in (HALVES, np.tile(HALVES[::5], 5)))
+    for pool, n_times in (([halves, crossed], 1), ([halves, halves], 0)):
+        improved.clear()
+        found, _ = engine.search(run.finest, [], pool, [], schedule, cycles, 0, run)
+        assert (found, improved) == (halves, [halves] * n_times)
+
+
+@pytest.mark.slow
+def test_parts_are_bisected_on_the_first_level_that_has_nodes_enough_for_twice_as_many(monkeypatch):
+    run = with_sizes_as_masses(sized(nx.path_graph(64)), np.ones(64))
+    run, seen = replace(run, thoroughness=Thoroughness(nodes_per_part=16)), []
+    pairs = contract(run.finest, with_sums(run.finest, (np.arange(64) // 2).astype(np.int32), 32, run), run)
+    regions, cut = bisection.small_regions, bisection._bisect
+
+    def bisect(level, parts, *others):
+        seen.append((len(level.terms.mass), len(parts.counts)))
+        assert len(seen) < 4
+        return cut(level, parts, *others)
+
+    monkeypatch.setattr(
+        bisection,
+        "small_regions",
+        lambda level, within, *rest: [pairs] if within is None else regions(level, within, *rest),
+    )
+    monkeypatch.setattr(bisection, "_bisect", bisect)
+    found = bisection.new_parts(run.finest, Task(Objective(ADDITIVE, 0.0, 1.0), 3, 20.0, 23.0), run)
+    assert seen == [(32, 1), (64, 2)] and sorted(np.bincount(found.labels).tolist()) == [21, 21, 22]
+
+
+@pytest.mark.slow
+def test_searches_count_what_they_read_of_the_users_graph():
+    run = run_on(weigh(as_graph(nx.grid_2d_graph(6, 6)), "normalized_cut"))
+    run.progress.watch(run.graph)
+    found = with_sums(run.finest, np.tile([0, 1], 18).astype(np.int32), 2, run)
+    before = sum(run.progress.entries_read.values())
+    settling.climb(run.finest, found, Task(ratio_objective(run.totals), 2), run)
+    assert sum(run.progress.entries_read.values()) - before == 2 * run.graph.n_entries  # the searches, and the new sums

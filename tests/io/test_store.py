@@ -15,7 +15,7 @@ from graph_files import same_csr
 
 import graphclust
 from graphclust.errors import GraphWarning
-from graphclust.io.store.store_files import npy_header
+from graphclust.io.store.store_files import new_store, npy_header
 
 
 def looped_graph():
@@ -223,3 +223,15 @@ def test_every_damage_has_a_name(store, name, tmp_path, monkeypatch):
         with pytest.raises(graphclust.GraphFormatError):
             graphclust.load_graph(store)
     assert not os.path.exists("canary")
+
+
+@pytest.mark.skipif(not hasattr(os, "posix_fallocate"), reason="room cannot be taken ahead here")
+def test_room_for_all_arrays_is_taken_before_they_are_written(tmp_path):
+    """A write to a page that a full disk has no room for would kill the process."""
+    lengths = {"indptr": 1 << 15, "indices": 1 << 17}
+    with pytest.raises(ZeroDivisionError), new_store(tmp_path / "g.store", lengths) as store:
+        for name in lengths:
+            about = os.stat(store.path_of(name))
+            assert 512 * about.st_blocks >= about.st_size > 1 << 18
+        raise ZeroDivisionError  # the store is given up
+    assert os.listdir(tmp_path) == []

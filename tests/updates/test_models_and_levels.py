@@ -5,7 +5,12 @@ import numpy as np
 import pytest
 from cases import for_each
 
-from graphclust import coreset_sc, hierarchy
+from graphclust import ParameterError, coreset_sc, hierarchy
+
+
+def same_parts(one, other):
+    return len({*zip(one, other, strict=True)}) == len({*one}) == len({*other})
+
 
 pytestmark = pytest.mark.filterwarnings("ignore::graphclust.GraphWarning")
 
@@ -39,3 +44,23 @@ def test_a_component_that_an_edge_links_to_another_cluster_leaves_its_own():
     apart = {place: int(found.labels[place]) for place in (0, 8, 16)}  # a node of each component
     linked = next(place for place in (0, 8) if apart[place] != apart[16])
     assert (found.update(added=[(linked, 16, 0.01)], rng=1).labels[14:] == apart[linked]).all()
+
+
+def test_new_weights_change_clusters_of_their_component_alone_and_none_may_be_above_the_bound():
+    """The levels far away stay, though a search from nothing splits them in another way."""
+    graph = nx.disjoint_union(nx.complete_graph(8), nx.gnm_random_graph(80, 160, seed=1))
+    found = hierarchy(graph, max_size=8, node_weight=np.ones(88), rng=0)
+    later = found.update(node_weight={0: 2.0}, rng=1)
+    fresh = hierarchy(graph, max_size=8, node_weight=later.node_sizes, rng=1)
+    assert later.node_sizes[0] == 2.0 and len({*later.levels[-1][:8].tolist()}) > 1
+    far = [[same_parts(one[8:], levels.levels[-1][8:]) for levels in (later, fresh)] for one in found.levels[-1:]]
+    assert far == [[True, False]]
+    with pytest.raises(ParameterError, match="node 3 alone weighs 9, more than max_size=8"):
+        found.update(node_weight={3: 9.0}, rng=0)
+
+
+def test_levels_forget_a_connectivity_that_an_update_cannot_keep():
+    graph = nx.ring_of_cliques(4, 6)
+    for asked, kept in (("well", "well"), (lambda n: 1.0, None)):
+        found = hierarchy(graph, connectivity=asked, rng=0)
+        assert found.update(added=[(0, 12)], rng=0).parameters.get("connectivity") == kept

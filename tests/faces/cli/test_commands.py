@@ -340,3 +340,14 @@ def test_what_a_file_leaves_open_is_decided_by_options(capsys, tmp_path):
             code, _, err = said(capsys, "info", tmp_path / name)
             assert code != 0 and options[0] in err, name
         assert said(capsys, "info", tmp_path / name, *options)[0] == 0, name
+
+
+def test_a_file_goes_before_the_graph_of_its_name_whatever_its_kind(capsys, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for kind in ("directed", "signed"):
+        code, out, err = said(capsys, "communities", "karate", "--kind", kind, "--report", "json")
+        assert code == 0 and json.loads(out)["n_nodes"] == 34, err
+    for kind, last in (("undirected", 1), ("directed", 1), ("signed", -1)):
+        (tmp_path / "karate").write_text(f"source target weight\na b 1\nb c 1\nc a {last}\n")
+        code, out, err = said(capsys, "communities", "karate", "--kind", kind, "--format", "csv", "--report", "json")
+        assert code == 0 and json.loads(out)["n_nodes"] == 3, err
