@@ -13,12 +13,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 from scipy.spatial.distance import pdist, squareform
-from sklearn.metrics.pairwise import (
-    additive_chi2_kernel,
-    euclidean_distances,
-    manhattan_distances,
-    pairwise_kernels,
-)
+from sklearn.metrics.pairwise import additive_chi2_kernel, euclidean_distances, manhattan_distances, pairwise_kernels
 from sklearn.utils.validation import check_symmetric
 
 from graphclust.checks import as_number

@@ -6,14 +6,7 @@ from blobs import blobs
 from cases import for_each
 from scipy import sparse
 
-from graphclust import (
-    block_sums,
-    distance_seeding,
-    kmeans,
-    kmeans_parallel,
-    kmeans_plusplus,
-    spherical_kmeans,
-)
+from graphclust import block_sums, distance_seeding, kmeans, kmeans_parallel, kmeans_plusplus, spherical_kmeans
 from graphclust.points.k_means import seeding as seeding_module
 from graphclust.points.k_means.parallel_seeding import draw_candidates
 from graphclust.points.k_means.points import as_points
