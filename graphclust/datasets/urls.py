@@ -9,11 +9,8 @@ from graphclust.errors import DownloadError, ParameterError
 SITES = {"suitesparse": "https://sparse.tamu.edu", "snap": "https://snap.stanford.edu"}
 # The collection's site hands over to these; they send http addresses at times, which are asked for by https.
 TRUSTED_HOSTS = {
-    "sparse.tamu.edu",
-    "suitesparse-collection-website.herokuapp.com",
-    "sparse-files.engr.tamu.edu",
-    "snap.stanford.edu",
-}
+    "sparse.tamu.edu", "suitesparse-collection-website.herokuapp.com", "sparse-files.engr.tamu.edu", "snap.stanford.edu"
+}  # fmt: skip
 
 
 @dataclass(frozen=True)

@@ -24,13 +24,9 @@ from graphclust.objective.labels import number_labels
 from graphclust.partition.communities import communities
 
 __all__ = [
-    "CPMVertexPartition",
-    "ModularityVertexPartition",
-    "Optimiser",
-    "RBConfigurationVertexPartition",
-    "find_partition",
+    "CPMVertexPartition", "ModularityVertexPartition", "Optimiser", "RBConfigurationVertexPartition", "find_partition",
     "find_partition_multiplex",
-]
+]  # fmt: skip
 
 ALL_COMMS, ALL_NEIGH_COMMS, RAND_COMM, RAND_NEIGH_COMM = range(1, 5)  # of Optimiser.consider_comms, as leidenalg's
 NEXT_TO_NONE = 1e-100  # the resolution of Potts models at 0: whatever is linked is one cluster

@@ -222,11 +222,8 @@ def refuse_columns(names: list[str] | None, n_columns: int, rows: Callable[[], l
     """Refuse a table whose ends are not plain; a first column that names nodes is a hint at what it is."""
     hint = "looks like a table of nodes: " if names is not None and names and names_nodes(names[0]) else ""
     shown = " | ".join(row[:_SHOWN] for row in rows()[:3])
-    raise GraphFormatError(
-        f"{hint}no two of its columns are plainly the ends of an edge; name them by source= and "
-        f"target=; there are {columns_found(names, n_columns)}; its first rows: {shown}",
-        path,
-    )
+    found = f"{hint}no two of its columns are plainly the ends of an edge; name them by source= and target="
+    raise GraphFormatError(f"{found}; there are {columns_found(names, n_columns)}; its first rows: {shown}", path)
 
 
 def _is_unnamed(name: str) -> bool:

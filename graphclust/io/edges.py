@@ -113,11 +113,10 @@ def graph_from_edges(
     if duplicates == "error" and counts.duplicates:
         place = int(first_slice[edges_to_csr.DUPLICATE])
         low, high = examples[place, edges_to_csr.DUPLICATE].tolist()
-        raise GraphValidationError(
-            f"{edges.path}: {amount(counts.duplicates, 'repeated entry', 'repeated entries')}, the first "
-            f"({edges.name(low)}, {edges.name(high)}), expected each edge once; "
-            'duplicates="sum" adds their weights, "max" keeps the largest'
-        )
+        repeated = f"{amount(counts.duplicates, 'repeated entry', 'repeated entries')}, the first "
+        repeated += f"({edges.name(low)}, {edges.name(high)}), expected each edge once"
+        remedy = 'duplicates="sum" adds their weights, "max" keeps the largest'
+        raise GraphValidationError(f"{edges.path}: {repeated}; {remedy}")
     apply_policies(edges, counts, examples[first_slice, np.arange(edges_to_csr.N_COUNTS)], symmetrize)
 
     indptr = starts_of(cursor)
@@ -217,11 +216,10 @@ def check_memory(path: str, n_nodes: int, n_entries: int, weighted: bool, file_b
     needed = bytes_to_load(n_nodes, n_entries, 2 * n_entries, weighted)
     available = allowed_bytes(file_bytes, limit)
     if needed > available or n_nodes >= 2**31:
-        raise ResourceLimitError(
-            f"{path}: {n_nodes} nodes and {n_entries} entries need about {needed} bytes "
-            f"({in_mebibytes(needed)}), but memory_limit is {in_mebibytes(available)} for {file_bytes} bytes of file; "
-            "pass a larger memory_limit if the file is right (at most 2^31 - 1 nodes)"
-        )
+        found = f"{n_nodes} nodes and {n_entries} entries need about {needed} bytes ({in_mebibytes(needed)})"
+        allowed = f"memory_limit is {in_mebibytes(available)} for {file_bytes} bytes of file"
+        remedy = "pass a larger memory_limit if the file is right (at most 2^31 - 1 nodes)"
+        raise ResourceLimitError(f"{path}: {found}, but {allowed}; {remedy}")
 
 
 def allowed_bytes(file_bytes: int, limit: int | None) -> int:

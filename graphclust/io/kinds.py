@@ -369,10 +369,9 @@ def _between_sides(entries: Entries, sides: Sequence[Any] | None) -> Entries:
     within = np.flatnonzero(of_one[row] == of_one[column])
     if len(within):
         u, v = nodes[row[within[0]]], nodes[column[within[0]]]
-        raise GraphValidationError(
-            f"edge ({u!r}, {v!r}) lies inside the side {int(of_one[row[within[0]]])}, expected edges between the sides "
-            'alone; correct the attribute, or leave kind="bipartite" out'
-        )
+        found = f"edge ({u!r}, {v!r}) lies inside the side {int(of_one[row[within[0]]])}"
+        remedy = 'correct the attribute, or leave kind="bipartite" out'
+        raise GraphValidationError(f"{found}, expected edges between the sides alone; {remedy}")
     order = np.argsort(of_one, kind="stable")
     n_first, place = int(np.count_nonzero(~of_one)), np.argsort(order)
     from_one = of_one[row]

@@ -99,10 +99,8 @@ def refuse_columns_of(columns: Columns, format: str, path: str) -> None:
     if format in LISTED_FORMATS and isinstance(columns.weight, str):
         del wrong["weight"]
     for name, value in wrong.items():
-        raise ParameterError(
-            f"{name}={value!r} names a column of an edge list, but {path} is {format}; leave it out "
-            '(weights="ignore" counts every entry as 1)'
-        )
+        found = f"{name}={value!r} names a column of an edge list, but {path} is {format}"
+        raise ParameterError(f'{found}; leave it out (weights="ignore" counts every entry as 1)')
 
 
 def refuse_other_arguments(reading: Reading, format: str, path: str) -> None:

@@ -339,7 +339,5 @@ def _split_names(graph: Graph) -> tuple[np.ndarray | None, list[str] | None]:
         names = np.asarray(nodes)
         if names.dtype.kind == "i" or (names.dtype.kind == "u" and names.max() < 2**63):
             return names.astype(np.int64), None
-    raise GraphValidationError(
-        "the nodes of G are named by other things than whole numbers below 2^63 or texts, which a store cannot hold; "
-        "number them first"
-    )
+    found = "the nodes of G are named by other things than whole numbers below 2^63 or texts"
+    raise GraphValidationError(f"{found}, which a store cannot hold; number them first")

@@ -250,10 +250,9 @@ def table_of_list(rows: Collection[Any], weight: str | None, missing: str = "err
         expected = "expected numbers in (u, v, weight), or (u, v)"
         raise GraphValidationError(f"the third entry of the edge {odd[0]!r} is not a number, {expected}")
     if weight not in (None, "weight") and weight not in columns:
-        raise ParameterError(
-            f"weight={weight!r} is in no tuple of G, expected (u, v, {{{weight!r}: 1.0}}); leave it out where the "
-            "third entry is the weight, or pass weight=None to make all weights 1"
-        )
+        found = f"weight={weight!r} is in no tuple of G, expected (u, v, {{{weight!r}: 1.0}})"
+        remedy = "leave it out where the third entry is the weight, or pass weight=None to make all weights 1"
+        raise ParameterError(f"{found}; {remedy}")
     return _Columns(columns)
 
 

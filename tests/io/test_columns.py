@@ -319,6 +319,9 @@ def test_a_header_alone_has_no_edges(tmp_path):
     for text in ("source,target\n", "Source;Target;Weight\n", "# c\nfrom to\n\n"):
         with pytest.raises(GraphValidationError, match="holds no edges below its header"):
             load(tmp_path, text, "t.csv")
+    for text in ("# edges\na,b", "# edges\na,b\n"):
+        with pytest.raises(GraphValidationError, match="holds no edges below its header"):
+            load(tmp_path, text, header=True)
     assert load(tmp_path, "ann,bob\n", "t.csv")[1].n_edges == 1
 
 

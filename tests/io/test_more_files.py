@@ -58,13 +58,10 @@ def test_a_pajek_network_has_its_labels_weights_and_lists(load):
     assert load("a.net", PAJEK, weights="ignore")[0].weights is None
 
 
-def test_a_pajek_network_need_not_name_its_vertices(load):
+def test_a_pajek_network_need_not_name_its_vertices_and_may_be_a_matrix(load):
     graph, info = load("a.net", "*vertices 3\n*arcs :1 'likes'\n1 2 1\n2 1 3\n*arcs\n3 2 1\n")
     assert graph.nodes == [1, 2, 3] and weights_of(graph) == {frozenset((1, 2)): 3, frozenset((2, 3)): 1}
     assert any("the larger of its two weights" in repair for repair in info.repairs)
-
-
-def test_a_pajek_network_may_be_a_matrix(load):
     graph, _ = load("a.net", "*Vertices 3\n1 a\n2 b\n3 c\n*Matrix\n0 2 0\n2 0 1\n0 1 0\n")
     assert weights_of(graph) == {frozenset("ab"): 2, frozenset("bc"): 1}
 
@@ -219,6 +216,8 @@ def test_a_road_network_has_its_lengths_as_weights_and_says_so(load):
     assert weights_of(graph) == {frozenset((0, 1)): 7, frozenset((1, 2)): 2}
     assert any("lengths of the arcs were read as weights" in repair for repair in info.repairs)
     assert load("a.gr", text, weights="ignore")[0].weights is None and not load("a.gr", text, weights="file")[1].repairs
+    with pytest.raises(GraphValidationError, match=r"negative.*arc 2"):
+        load("a.gr", "p sp 3 2\na 1 2 1\na 2 3 -1\n")
 
 
 @for_each(
@@ -245,11 +244,6 @@ def test_damage_is_refused_with_its_line(load, name, content, line, message):
     with pytest.raises(GraphFormatError, match=message) as caught:
         load(name, content)
     assert caught.value.line == line
-
-
-def test_negative_lengths_are_refused(load):
-    with pytest.raises(GraphValidationError, match=r"negative.*arc 2"):
-        load("a.gr", "p sp 3 2\na 1 2 1\na 2 3 -1\n")
 
 
 @pytest.fixture
@@ -280,13 +274,9 @@ def test_a_parquet_table_is_read_by_the_names_of_its_columns(parquet):
         load_graph(path, source="x", target=2, weight="load")
     with pytest.raises(GraphValidationError, match=r"a\.parquet: target='w' is not a column"):
         load_graph(path, source="x", target="w")
-
-
-def test_a_damaged_parquet_file_is_refused(tmp_path):
-    pytest.importorskip("pyarrow", reason="pyarrow is not installed")
-    (tmp_path / "a.parquet").write_bytes(b"PAR1 and no more")
+    path.write_bytes(b"PAR1 and no more")
     with pytest.raises(GraphFormatError, match="is not a Parquet file"):
-        load_graph(tmp_path / "a.parquet")
+        load_graph(path)
 
 
 def matlab(**variables):

@@ -36,13 +36,8 @@ def get_info() -> dict[str, Any]:
     >>> sorted(get_info()["functions"])[:3]
     ['asyn_fluidc', 'greedy_modularity_communities', 'inter_community_edges']
     """
-    return {
-        "backend_name": "graphclust",
-        "project": "graphclust",
-        "package": "graphclust",
-        "short_summary": "Communities of large graphs: compiled, the same for any number of threads.",
-        "functions": {
-            name: {"additional_docs": words, "additional_parameters": parameters}
-            for name, (words, parameters) in FUNCTIONS.items()
-        },
-    }
+    summary = "Communities of large graphs: compiled, the same for any number of threads."
+    keys = ("additional_docs", "additional_parameters")
+    functions = {name: dict(zip(keys, said, strict=True)) for name, said in FUNCTIONS.items()}
+    names: dict[str, Any] = dict.fromkeys(("backend_name", "project", "package"), "graphclust")
+    return names | {"short_summary": summary, "functions": functions}

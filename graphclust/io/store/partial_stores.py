@@ -77,10 +77,8 @@ def _check_own(folder: str) -> None:
         what = f"holds a link, {links[0]}"
     else:
         return
-    raise ParameterError(
-        f"{folder}, where the parts of the store are made, {what}; remove it if nobody converts there, or choose "
-        "another target"
-    )
+    remedy = "remove it if nobody converts there, or choose another target"
+    raise ParameterError(f"{folder}, where the parts of the store are made, {what}; {remedy}")
 
 
 def _lock(folder: str) -> int | None:

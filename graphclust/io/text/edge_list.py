@@ -59,10 +59,8 @@ def read_edge_list(source: Source, reading: Reading, progress: Progress) -> Edge
     lines.check_counts(n_rows)
     edges = read_block.to_edges(chunks)
     edges.symmetric = "list"
-    edges.details |= {
-        "weighted": layout.weight is not None and reading.weights != "ignore",
-        "is_table": layout.is_table,
-    }
+    edges.details["weighted"] = layout.weight is not None and reading.weights != "ignore"
+    edges.details["is_table"] = layout.is_table
     edges.remarks += lines.remarks()
     edges.repairs = [*lines.repairs(n_rows), *edges.repairs, *filter(None, [said, read_block.doubts.sentence()])]
     return edges
@@ -284,11 +282,9 @@ class _TextReader(_Reader):
         if self.begun:
             raise self.wrong(f"{quote(self.begun[0])!r} is not a row of a table (a quote does not end)")
         if self.n_missing and self.reading.missing == "error":
-            raise GraphValidationError(
-                f"{self.path}: {amount(self.n_missing, 'row lacks', 'rows lack')} an id, the first "
-                f'{self.first_missing}; expected two in each: missing="drop" leaves these rows out, missing="keep" '
-                "takes such words for names"
-            )
+            found = f"{amount(self.n_missing, 'row lacks', 'rows lack')} an id, the first {self.first_missing}"
+            remedy = 'missing="drop" leaves these rows out, missing="keep" takes such words for names'
+            raise GraphValidationError(f"{self.path}: {found}; expected two in each: {remedy}")
         if len(self.decimals) > 1:
             raise GraphFormatError(f"weights have two decimal marks: {' and '.join(self.decimals.values())}", self.path)
 
