@@ -25,15 +25,7 @@ from harness import RESULTS, asked, is_wanted, shown, write_table
 from peers_data import largest_component, meshes, nearest_neighbors, planted, real, with_random_weights
 from tools import percent, spread_over_seeds
 
-from graphclust import (
-    adjusted_rand_index,
-    coreset_graph,
-    coreset_sc,
-    extend_labels,
-    modularity,
-    normalized_cut,
-    stochastic_block_model,
-)
+import graphclust as gc
 from graphclust.engine import engine, family_tree, local_moving, overlay, resolution, settling, v_cycle
 from graphclust.engine.engine import EFFORTS
 from graphclust.engine.levels import value
@@ -93,7 +85,7 @@ def matched(cycles: engine.Cycles) -> dict[str, engine.Effort]:
 
 def one_step_graph(kernel, coreset):
     """In place of links by shared neighbors: the coreset graph of the paper, without its loops."""
-    links = coreset_graph(kernel, coreset)
+    links = gc.coreset_graph(kernel, coreset)
     links.setdiag(0)
     links.eliminate_zeros()
     return graph_from_csr(links.indptr, links.indices, links.data)
@@ -101,7 +93,7 @@ def one_step_graph(kernel, coreset):
 
 def to_any_region(kernel, coreset, labels, met_only):
     """In place of labels by the regions of coreset neighbors: by the nearest of all, as published."""
-    return extend_labels(kernel, coreset, labels)
+    return gc.extend_labels(kernel, coreset, labels)
 
 
 def one_round(whole, labels, regions, choice):
@@ -172,19 +164,15 @@ MESHES, MESH_CLUSTERS = ("Delaunay, 20,000 points", "grid 100 x 100"), (5, 20)
 TREE_CLUSTERS = (2, 5, 20)
 WEIGHTED = ("fb100_Caltech36_dorm", "planetoid_pubmed")
 REAL = (
-    "email-Eu-core",
-    "graphdata_amazon_photo",
-    "planetoid_cora",
-    "fb100_Caltech36_dorm",
-    "karateclub_facebook",
+    "email-Eu-core", "graphdata_amazon_photo", "planetoid_cora", "fb100_Caltech36_dorm", "karateclub_facebook",
     "planetoid_pubmed",
-)
+)  # fmt: skip
 
 
 def few_large_ones() -> tuple[Any, np.ndarray]:
     """Two large blocks among sixty small ones, of which a node has 10 links inside and 9 outside."""
     sizes = np.array([1500, 1000, *[40] * 60])
-    drawn = stochastic_block_model(sizes.tolist(), (10 / sizes).tolist(), 9 / sizes.sum(), rng=1)
+    drawn = gc.stochastic_block_model(sizes.tolist(), (10 / sizes).tolist(), 9 / sizes.sum(), rng=1)
     return drawn.graph.to_scipy(), drawn.labels
 
 
@@ -247,14 +235,14 @@ def run(case: Case, objective: str, change: Change, seed: int) -> Run:
     with ExitStack() as stack:
         for patch in change.patches:
             stack.enter_context(patched(*patch))
-        found = coreset_sc(
+        found = gc.coreset_sc(
             case.matrix, case.k, method=change.method, objective=objective, rng=seed, **dict(change.options)
         )
     seconds = sum(found.seconds.values())
     if objective == "normalized_cut":
-        return Run(seconds, found.labels, lambda labels: normalized_cut(case.matrix, labels))
+        return Run(seconds, found.labels, lambda labels: gc.normalized_cut(case.matrix, labels))
     at = found.resolution
-    return Run(seconds, found.labels, lambda labels: 1.0 - modularity(case.matrix, labels, resolution=at))
+    return Run(seconds, found.labels, lambda labels: 1.0 - gc.modularity(case.matrix, labels, resolution=at))
 
 
 def row_of(change: Change, method_cases: list[Case], as_is: dict[tuple, Run], repeats: int) -> list[str]:
@@ -270,7 +258,7 @@ def row_of(change: Change, method_cases: list[Case], as_is: dict[tuple, Run], re
             spreads.append(spread_over_seeds(np.divide(changed, lacking)))
             ratios.append(np.median([one.seconds for one in after]) / np.median([one.seconds for one in before]))
             if objective == "modularity" and case.truth is not None:
-                pairs = ([adjusted_rand_index(one.labels, case.truth) for one in runs] for runs in (after, before))
+                pairs = ([gc.adjusted_rand_index(one.labels, case.truth) for one in runs] for runs in (after, before))
                 new, old = (np.mean(values) for values in pairs)
                 agreement.append(new - old)
     costs = [f"{100 * np.mean(lost[kind]):+.2f}" if lost[kind] else "" for kind in KINDS]

@@ -128,17 +128,12 @@ def graphs() -> Iterator[tuple[str, Matrix]]:
         yield name, real(name)[0]
 
 
-def edge_cut(matrix: Matrix, labels: np.ndarray) -> float:
-    entries = matrix.tocoo()
-    return float(entries.data[labels[entries.row] != labels[entries.col]].sum() / 2)
-
-
 def run_of(matrix: Matrix, name: str, k: int, tool: str, seed: int) -> dict:
     kind, _, preset = tool.partition(":")
     labels, seconds = TOOLS[kind](matrix, k, seed, preset)
     sizes = np.bincount(labels, minlength=k)
     return {
-        "graph": name, "k": k, "tool": tool, "seed": seed, "cut": edge_cut(matrix, labels),
+        "graph": name, "k": k, "tool": tool, "seed": seed, "cut": graphclust.edge_cut(matrix, labels),
         "seconds": round(seconds, 4), "smallest": int(sizes.min()), "largest": int(sizes.max()),
         "nodes": len(labels), "machine": machine(),
         "version": version("graphclust" if kind == "ours" else PACKAGES.get(kind, kind)),

@@ -13,30 +13,28 @@ import time
 import numpy as np
 from harness import asked, shown, write_table
 
-from graphclust import open_store, planted_partition
-from graphclust.coreset.seeding import d2_seeding
-from graphclust.objective.kernel import NormalizedCutKernel
+import graphclust as gc
 
 SEEDS = (10, 20, 50, 100, 200, 500, 1000, 2000, 5000)
 
 
-def seconds(kernel: NormalizedCutKernel, n_seeds: int, method: str, seed: int) -> tuple[float, int]:
+def seconds(kernel: gc.NormalizedCutKernel, n_seeds: int, method: str, seed: int) -> tuple[float, int]:
     start = time.perf_counter()
-    seeds = d2_seeding(kernel, n_seeds, method=method, rng=seed)
+    seeds = gc.d2_seeding(kernel, n_seeds, method=method, rng=seed)
     return time.perf_counter() - start, seeds.entries_read
 
 
 def main() -> None:
     options = asked(__doc__, nodes=3_000_000, degree=20.0, repeats=3, store="", naive=list(SEEDS[:6]))
 
-    warm = NormalizedCutKernel.of(planted_partition(5, 100, 10, 2, rng=0).graph)
+    warm = gc.NormalizedCutKernel.of(gc.planted_partition(5, 100, 10, 2, rng=0).graph)
     for method in ("naive", "tree"):
-        d2_seeding(warm, 5, method=method, rng=0)  # compile
+        gc.d2_seeding(warm, 5, method=method, rng=0)  # compile
     if options.store:
-        graph = open_store(options.store, verify="fast")
+        graph = gc.open_store(options.store, verify="fast")
     else:
-        graph, _ = planted_partition(options.nodes // 1500, 1500, options.degree * 0.8, options.degree * 0.2, rng=1)
-    kernel = NormalizedCutKernel.of(graph)
+        graph, _ = gc.planted_partition(options.nodes // 1500, 1500, options.degree * 0.8, options.degree * 0.2, rng=1)
+    kernel = gc.NormalizedCutKernel.of(graph)
 
     naive = {k: seconds(kernel, k, "naive", seed=1)[0] for k in options.naive}
     before, last = sorted(naive)[-2:]

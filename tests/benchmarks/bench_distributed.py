@@ -13,7 +13,7 @@ import time
 
 from harness import asked, shown, write_table
 
-import graphclust
+import graphclust as gc
 from graphclust import distributed
 from graphclust.distributed.engine import DaskEngine
 
@@ -48,8 +48,8 @@ def main() -> None:
     rows = []
     try:
         k, n = options.k, options.nodes // options.k * options.k
-        planted = graphclust.planted_partition(k, n // k, DEGREE_INSIDE, DEGREE_OUTSIDE, rng=1)
-        store = graphclust.save_store(os.path.join(folder, "planted.store"), planted.graph)
+        planted = gc.planted_partition(k, n // k, DEGREE_INSIDE, DEGREE_OUTSIDE, rng=1)
+        store = gc.save_store(os.path.join(folder, "planted.store"), planted.graph)
         cluster = LocalCluster(
             n_workers=options.workers, threads_per_worker=1, dashboard_address=None, memory_limit=0, host="127.0.0.1"
         )
@@ -59,11 +59,9 @@ def main() -> None:
                 how = {"objective": objective, "rng": 3}
                 for _ in range(2):  # the second call has everything compiled
                     start = time.perf_counter()
-                    alone = graphclust.coreset_sc(
-                        store, k, method="two-step", coreset=graphclust.Coreset(sampling="parallel"), **how
-                    )
+                    alone = gc.coreset_sc(store, k, method="two-step", coreset=gc.Coreset(sampling="parallel"), **how)
                     seconds = time.perf_counter() - start
-                ari = graphclust.adjusted_rand_index(alone.labels, planted.labels)
+                ari = gc.adjusted_rand_index(alone.labels, planted.labels)
                 graph = f"{n:,} / {store.n_entries:,}"
                 rows.append([graph, objective, "one process", f"{seconds:.1f}", "", "", "", f"{ari:.3f}"])
                 for n_partitions in (options.workers, 4 * options.workers):

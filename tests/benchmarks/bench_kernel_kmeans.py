@@ -15,15 +15,7 @@ import numpy as np
 from harness import write_table
 from peers_data import points as features
 
-from graphclust import (
-    DenseKernel,
-    GaussianKernel,
-    Progress,
-    adjusted_rand_index,
-    kernel_kmeans,
-    normalized_mutual_information,
-    truncated_kernel_kmeans,
-)
+import graphclust as gc
 
 
 def mnist() -> tuple[np.ndarray, np.ndarray]:
@@ -39,14 +31,14 @@ class Trial:
         self.n_iter, self.seconds, self.by_iteration, self.ari, self.nmi = [], [], [], [], []
 
     def run(self, seed: int) -> None:
-        progress = Progress()
+        progress = gc.Progress()
         start = time.perf_counter()
         result = self.run_once(rng=seed, progress=progress)
         self.seconds.append(self.before + time.perf_counter() - start)
         self.n_iter.append(result.n_iter)
         self.by_iteration.append(progress.seconds["kernel k-means"] / max(1, result.n_iter))
-        self.ari.append(adjusted_rand_index(result.labels, self.truth))
-        self.nmi.append(normalized_mutual_information(result.labels, self.truth))
+        self.ari.append(gc.adjusted_rand_index(result.labels, self.truth))
+        self.nmi.append(gc.normalized_mutual_information(result.labels, self.truth))
 
     def row(self, name: str) -> list[str]:
         return [name, f"{np.median(self.n_iter):.0f}", f"{np.median(self.seconds):.2f}",
@@ -83,25 +75,27 @@ def on_one_thread(function: Callable) -> Callable:
 def against_full_batch(seeds: range = range(10), n_iter: int = 200, n_plain: int = 5) -> None:
     """On the letters: full batch on a stored matrix and with entries on demand; truncated, which never holds it."""
     X, truth = features("letter")
-    k, kernel = 26, GaussianKernel(X)
-    for function in (truncated_kernel_kmeans, kernel_kmeans):
+    k, kernel = 26, gc.GaussianKernel(X)
+    for function in (gc.truncated_kernel_kmeans, gc.kernel_kmeans):
         function(kernel, k, max_iter=2, rng=0)
     start = time.perf_counter()
     K = kernel.block(slice(None), slice(None))
     made = time.perf_counter() - start
-    stored = DenseKernel(K)
+    stored = gc.DenseKernel(K)
     checked = time.perf_counter() - start - made
 
-    def truncated(tau: int, function: Callable = truncated_kernel_kmeans) -> Trial:
+    def truncated(tau: int, function: Callable = gc.truncated_kernel_kmeans) -> Trial:
         return Trial(truth, lambda **to: function(kernel, k, tau=tau, max_iter=n_iter, **to))
 
-    on_demand = Trial(truth, lambda **to: kernel_kmeans(kernel, k, **to))
-    with_matrix = Trial(truth, lambda **to: kernel_kmeans(stored, k, **to), before=made)
+    on_demand = Trial(truth, lambda **to: gc.kernel_kmeans(kernel, k, **to))
+    with_matrix = Trial(truth, lambda **to: gc.kernel_kmeans(stored, k, **to), before=made)
     trials = {f"truncated, tau = {tau}": truncated(tau) for tau in (200, 50)}
-    trials["truncated, tau = 200, one thread"] = truncated(200, on_one_thread(truncated_kernel_kmeans))
+    trials["truncated, tau = 200, one thread"] = truncated(200, on_one_thread(gc.truncated_kernel_kmeans))
     trials["full batch, incremental, entries on demand"] = on_demand
     trials["full batch, incremental, stored matrix"] = with_matrix
-    plain = Trial(truth, lambda **to: kernel_kmeans(stored, k, max_iter=n_plain, incremental=False, **to), before=made)
+    plain = Trial(
+        truth, lambda **to: gc.kernel_kmeans(stored, k, max_iter=n_plain, incremental=False, **to), before=made
+    )
     in_turns(trials, seeds)
     in_turns({"": plain}, range(2))
     by_iteration = float(np.median(plain.by_iteration))
@@ -140,14 +134,15 @@ def flat_in_n() -> None:
     X, truth = mnist()
     order = np.random.default_rng(0).permutation(len(X))
     X, truth = X[order], truth[order]
-    truncated_kernel_kmeans(X[:3000], 10, max_iter=1, rng=0)
+    gc.truncated_kernel_kmeans(X[:3000], 10, max_iter=1, rng=0)
     pathlib.Path("/proc/self/clear_refs").write_text("5")  # the peak from here on
     data = peak_megabytes()
     trials, peaks = {}, {}
     for n in (10_000, 70_000):
         for tau in (50, 200):
             trials[n, tau] = Trial(
-                truth[:n], lambda n=n, tau=tau, **to: truncated_kernel_kmeans(GaussianKernel(X[:n]), 10, tau=tau, **to)
+                truth[:n],
+                lambda n=n, tau=tau, **to: gc.truncated_kernel_kmeans(gc.GaussianKernel(X[:n]), 10, tau=tau, **to),
             )
             trials[n, tau].run(0)
             peaks[n, tau] = peak_megabytes() - data

@@ -16,14 +16,7 @@ from bench_kernel_kmeans import mnist
 from harness import write_table
 from peers_data import points as features
 
-from graphclust import (
-    GaussianKernel,
-    adjusted_rand_index,
-    kernel_kmeans,
-    minibatch_kernel_kmeans,
-    normalized_mutual_information,
-    truncated_kernel_kmeans,
-)
+import graphclust as gc
 
 SEEDS = range(10)
 ITERATIONS = 100
@@ -47,22 +40,22 @@ def data(name: str) -> tuple[np.ndarray, np.ndarray, int]:
 def measure(name: str) -> dict[str, list[list[float]]]:
     """Of every method: seconds, ARI and NMI, seed by seed; all from the same points for the same seed, in turns."""
     X, truth, k = data(name)
-    kernel = GaussianKernel(X)
-    runs = {"full batch": lambda rng: kernel_kmeans(kernel, k, rng=rng)}
+    kernel = gc.GaussianKernel(X)
+    runs = {"full batch": lambda rng: gc.kernel_kmeans(kernel, k, rng=rng)}
     for rate in RATES:
         settings = {"rate": rate, "max_iter": ITERATIONS}
-        runs[f"{rate}, b = 1024, not truncated"] = lambda rng, settings=settings: minibatch_kernel_kmeans(
+        runs[f"{rate}, b = 1024, not truncated"] = lambda rng, settings=settings: gc.minibatch_kernel_kmeans(
             kernel, k, batch_size=1024, rng=rng, **settings
         )
-        runs[f"{rate}, b = 1024, tau = 200, not renormalized"] = lambda rng, settings=settings: truncated_kernel_kmeans(
-            kernel, k, batch_size=1024, tau=200, renormalize=False, rng=rng, **settings
+        runs[f"{rate}, b = 1024, tau = 200, not renormalized"] = lambda rng, settings=settings: (
+            gc.truncated_kernel_kmeans(kernel, k, batch_size=1024, tau=200, renormalize=False, rng=rng, **settings)
         )
         for b in BATCH_SIZES:
             for tau in TAUS:
                 runs[f"{rate}, b = {b}, tau = {tau}"] = lambda rng, b=b, tau=tau, settings=settings: (
-                    truncated_kernel_kmeans(kernel, k, batch_size=b, tau=tau, rng=rng, **settings)
+                    gc.truncated_kernel_kmeans(kernel, k, batch_size=b, tau=tau, rng=rng, **settings)
                 )
-    for function in (kernel_kmeans, minibatch_kernel_kmeans, truncated_kernel_kmeans):
+    for function in (gc.kernel_kmeans, gc.minibatch_kernel_kmeans, gc.truncated_kernel_kmeans):
         function(kernel, k, max_iter=2, rng=0)
     found = {method: [] for method in runs}
     for seed in SEEDS:
@@ -70,8 +63,8 @@ def measure(name: str) -> dict[str, list[list[float]]]:
             start = time.perf_counter()
             labels = run(seed).labels
             seconds = time.perf_counter() - start
-            found[method].append([seconds, adjusted_rand_index(labels, truth),
-                                  normalized_mutual_information(labels, truth)])  # fmt: skip
+            found[method].append([seconds, gc.adjusted_rand_index(labels, truth),
+                                  gc.normalized_mutual_information(labels, truth)])  # fmt: skip
     return found
 
 

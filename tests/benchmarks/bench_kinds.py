@@ -10,12 +10,11 @@ Both values are the modularity of the kind, by graphclust. Needs leidenalg and t
 
 import os
 import pathlib
+import sys
 import time
 from collections.abc import Iterator
 from typing import Any
 
-import igraph
-import leidenalg
 import networkx as nx
 import numpy as np
 from harness import asked, shown, write_table
@@ -23,6 +22,9 @@ from scipy import sparse
 
 import graphclust
 from graphclust.io.kinds import as_layered
+
+sys.path.insert(0, str(pathlib.Path(__file__).parents[1]))
+from leiden_of_kinds import optimized, parts_of
 
 Case = tuple[str, dict[str, Any], Any]  # name, options of `communities`, and G
 
@@ -76,47 +78,19 @@ def cases() -> Iterator[Case]:
     yield "planted bipartite", {"kind": "bipartite"}, sales
 
 
-def igraph_of(matrix: Any, directed: bool = False) -> igraph.Graph:
-    entries = sparse.coo_array(matrix if directed else sparse.triu(matrix))
-    graph = igraph.Graph(n=matrix.shape[0], edges=np.stack(entries.coords, axis=1).tolist(), directed=directed)
-    graph.es["weight"] = entries.data.tolist()
-    return graph
-
-
-def leiden(kind: str | None, G: Any) -> tuple[Any, list[float]]:
-    """What makes leidenalg's partitions of the graph, all of whose nodes are alone; and the weights of the layers."""
-    modularity = leidenalg.ModularityVertexPartition
-    if kind == "directed":
-        graph = igraph_of(G, directed=True)
-        return lambda: [modularity(graph, weights="weight")], [1.0]
-    if kind == "bipartite":
-        graph = igraph_of(sparse.block_array([[None, G], [G.T, None]]))
-        graph.vs["type"] = [0] * G.shape[0] + [1] * G.shape[1]
-        options = {"types": "type", "weights": "weight", "degree_as_node_size": True}
-        parted = leidenalg.CPMVertexPartition.Bipartite
-        return lambda: list(parted(graph, resolution_parameter_01=1 / G.sum(), **options)), [1.0, -1.0, -1.0]
-    parts = G if kind is None else [G.maximum(0), (-G).maximum(0)]
-    graphs = [igraph_of(part) for part in parts]
-    total = sum(part.sum() for part in parts)
-    weights = [1.0] * len(parts) if kind is None else [parts[0].sum() / total, -parts[1].sum() / total]
-    return lambda: [modularity(graph, weights="weight") for graph in graphs], weights
-
-
 def main() -> None:
     options = asked(__doc__, seeds=3)
     rows = []
     for name, given, G in cases():
         layered = as_layered(G, **given)
-        make, weights = leiden(given.get("kind"), G)
+        make, weights = parts_of(given.get("kind"), G)
         graphclust.communities(G, rng=0, **given)  # compiles what is not there
         found = np.empty((options.seeds, 4))
         for seed in range(options.seeds):
             start = time.process_time()
             ours = graphclust.communities(G, rng=seed, **given).labels
             between = time.process_time()
-            optimiser, parts = leidenalg.Optimiser(), make()
-            optimiser.set_rng_seed(seed)
-            optimiser.optimise_partition_multiplex(parts, layer_weights=weights, n_iterations=-1)
+            parts = optimized(make(), weights, seed)
             end = time.process_time()
             theirs = np.unique(parts[0].membership, return_inverse=True)[1]
             values = layered.modularity(ours), layered.modularity(theirs)

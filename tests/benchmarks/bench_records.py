@@ -10,7 +10,6 @@ Ours at high effort; METIS for the cuts, igraph's Leiden until nothing changes f
 """
 
 import pathlib
-import random
 import sys
 import time
 from collections.abc import Iterator
@@ -20,7 +19,7 @@ from typing import Any
 import numpy as np
 from harness import asked, is_wanted
 from peers_data import graphs_folder, real_graph, real_names
-from tools import LEIDEN, METIS, _igraph
+from tools import LEIDEN, METIS, leiden
 
 import graphclust
 
@@ -42,14 +41,6 @@ SOURCES = {
 Found = tuple[str, str, np.ndarray, float]  # tool, version, labels, seconds
 
 
-def converged_leiden(matrix, seed: int) -> tuple[np.ndarray, float]:
-    graph, _ = _igraph(matrix)
-    random.seed(seed)
-    start = time.perf_counter()
-    found = graph.community_leiden(objective_function="modularity", n_iterations=-1)
-    return np.asarray(found.membership), time.perf_counter() - start
-
-
 def attempts(matrix, objective: str, k: int | None, seed: int) -> Iterator[Found]:
     """Partitions by every tool."""
     ours = version("graphclust")
@@ -60,7 +51,7 @@ def attempts(matrix, objective: str, k: int | None, seed: int) -> Iterator[Found
         labels = graphclust.coreset_sc(matrix, k, objective=objective, effort="high", rng=seed).labels
     yield "graphclust, high effort", ours, labels, time.perf_counter() - start
     if k is None:
-        tool, tool_version, (labels, seconds) = LEIDEN.name, version("igraph"), converged_leiden(matrix, seed)
+        tool, tool_version, (labels, seconds) = LEIDEN.name, version("igraph"), leiden(-1).run(matrix, 0, seed)
     else:
         tool, tool_version, (labels, seconds) = METIS.name, version("pymetis"), METIS.run(matrix, k, seed)
     yield tool, tool_version, labels, seconds

@@ -27,15 +27,7 @@ import numpy as np
 from harness import aligned, asked, write_table
 from planted_stores import planted_store
 
-from graphclust import (
-    Progress,
-    adjusted_rand_index,
-    coreset_sc,
-    estimate_memory,
-    open_store,
-    planted_partition,
-    save_store,
-)
+import graphclust as gc
 
 OBJECTIVES = ("modularity", "normalized_cut")
 PIECE = 1 << 24
@@ -47,7 +39,7 @@ def resident() -> int:
         return next(int(line.split()[1]) << 10 for line in file if line.startswith("RssAnon"))
 
 
-class Watched(Progress):
+class Watched(gc.Progress):
     """The most resident memory of each stage, looked at every few hundredths of a second."""
 
     def __init__(self):
@@ -66,11 +58,11 @@ def write_graph(path: str, options: argparse.Namespace, k: int) -> dict:
     start = time.perf_counter()
     size = (options.degree_corrected or options.nodes) // k
     if options.degree_corrected:
-        graph, labels = planted_partition(k, size, options.inside, options.outside, degree_exponent=2.5, rng=1)
+        graph, labels = gc.planted_partition(k, size, options.inside, options.outside, degree_exponent=2.5, rng=1)
         order = np.random.default_rng(2).permutation(graph.n_nodes)
         matrix = graph.to_scipy().astype(np.float32)
         del graph
-        save_store(path, matrix[order][:, order], overwrite=True)
+        gc.save_store(path, matrix[order][:, order], overwrite=True)
         labels = labels[order]
     else:
         _, labels = planted_store(path, k, size, options.inside, options.outside, seed=1)
@@ -79,18 +71,18 @@ def write_graph(path: str, options: argparse.Namespace, k: int) -> dict:
 
 
 def cluster(path: str, k: int, objective: str, seed: int) -> dict:
-    graph, truth = open_store(path, verify="fast"), np.load(path + ".labels.npy")
+    graph, truth = gc.open_store(path, verify="fast"), np.load(path + ".labels.npy")
     progress, start, busy = Watched(), time.perf_counter(), time.process_time()
-    found = coreset_sc(graph, k, method="two-step", objective=objective, rng=seed, progress=progress)
+    found = gc.coreset_sc(graph, k, method="two-step", objective=objective, rng=seed, progress=progress)
     seconds, busy = time.perf_counter() - start, time.process_time() - busy
     peaks = dict(progress.peaks)  # before the labels are compared, which takes memory too
     return {
         "seconds": seconds,
         "processor": busy,
-        "ari": adjusted_rand_index(found.labels, truth),
+        "ari": gc.adjusted_rand_index(found.labels, truth),
         "passes": sum(found.entries_read.values()) / graph.n_entries,
         "peak": max(peaks.values()),
-        "estimate": estimate_memory(graph, k, method="two-step"),
+        "estimate": gc.estimate_memory(graph, k, method="two-step"),
         "n_nodes": graph.n_nodes,
         "n_entries": graph.n_entries,
         "decided": found.decided,
@@ -105,7 +97,7 @@ def leiden(path: str) -> dict:
     """igraph's Leiden by modularity, as it comes: its own number of clusters."""
     import igraph
 
-    graph, truth = open_store(path, verify="fast"), np.load(path + ".labels.npy")
+    graph, truth = gc.open_store(path, verify="fast"), np.load(path + ".labels.npy")
     row = np.repeat(np.arange(graph.n_nodes, dtype=np.int32), np.diff(graph.indptr))
     upper = row < graph.indices
     edges = np.column_stack([row[upper], graph.indices[upper]])
@@ -116,7 +108,7 @@ def leiden(path: str) -> dict:
     random.seed(0)
     start = time.perf_counter()
     found = theirs.community_leiden(objective_function="modularity", n_iterations=2)
-    return {"seconds": time.perf_counter() - start, "ari": adjusted_rand_index(np.array(found.membership), truth)}
+    return {"seconds": time.perf_counter() - start, "ari": gc.adjusted_rand_index(np.array(found.membership), truth)}
 
 
 def in_a_process(function, *arguments):

@@ -37,13 +37,17 @@ PLANTED = (
     "5x2000:12:4", "50x1000:8:2", "100x500:10:2:dc:unbalanced", "20x1000:12:2:unbalanced", "200x100:12:3",
     "10x90:8:3", "200x2000:12:6",
 )  # fmt: skip
+SMALL = {
+    "karate": nx.karate_club_graph, "les miserables": nx.les_miserables_graph,
+    "florentine": nx.florentine_families_graph, "davis": nx.davis_southern_women_graph,
+}  # fmt: skip
 SEED = 7
 
 
 def graphs(folder: pathlib.Path) -> Iterator[tuple[str, Any, tuple[int, ...]]]:
     """Name, graph, and the numbers of clusters that are asked for."""
-    for name in ("karate", "les miserables", "florentine", "davis"):
-        yield name, small(name), (2, 4)
+    for name, make in SMALL.items():
+        yield name, make(), (2, 4)
     for name in REAL:
         matrix, labels = real_graph(next(folder.rglob(f"{name}.npz")))
         yield f"{name}, all components", matrix, (5,)
@@ -62,16 +66,6 @@ def graphs(folder: pathlib.Path) -> Iterator[tuple[str, Any, tuple[int, ...]]]:
     yield "blocks and paths", pieces, (5,)
     pieces.add_nodes_from(range(2_000, 2_010))
     yield "blocks, paths and isolated nodes", pieces, (5,)
-
-
-def small(name: str) -> nx.Graph:
-    makers = {
-        "karate": nx.karate_club_graph,
-        "les miserables": nx.les_miserables_graph,
-        "florentine": nx.florentine_families_graph,
-        "davis": nx.davis_southern_women_graph,
-    }
-    return makers[name]()
 
 
 def questions(k_values: tuple[int, ...], n_entries: int) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -101,7 +95,7 @@ def run(graph: graphclust.Graph, arguments: dict[str, Any]) -> dict[str, Any]:
 def rows(only: str, known: Collection[str]) -> Iterator[tuple[str, dict[str, Any]]]:
     """Of each question whose name holds the word and is not known yet, name and row."""
     for _, arguments in questions((2,), 0):  # compile
-        run(graphclust.as_graph(small("karate")), arguments)
+        run(graphclust.as_graph(nx.karate_club_graph()), arguments)
     with tempfile.TemporaryDirectory() as room:
         for name, given, k_values in graphs(pathlib.Path(os.environ["GRAPHCLUST_DATA"])):
             graph = graphclust.as_graph(sparse.csr_matrix(given) if sparse.issparse(given) else given)

@@ -64,11 +64,6 @@ def recognition() -> str:
     return f"{summary}\n\n{table}"
 
 
-def held_out() -> str:
-    rows = read_rows("held_out")
-    return aligned(list(rows[0]), [list(row.values()) for row in rows])
-
-
 def communities() -> str:
     *graphs, means = read_rows("communities_modularity_1")
     tools = ("graphclust", "Leiden, 2 iterations", "Leiden, converged", "NetworKit")
@@ -77,12 +72,6 @@ def communities() -> str:
         split = sum(int(row["not connected"].split("/")[place]) for row in graphs)
         rows.append([tool, means[f"value: {tool}"], means[f"s: {tool}"], str(split)])
     return aligned(["tool", f"mean of {len(graphs)}, below the best", "seconds in all", "clusters not connected"], rows)
-
-
-def resolutions() -> str:
-    """One line a question of a free number of clusters, and on which graphs it is missed."""
-    rows = read_rows("communities")
-    return aligned(list(rows[0]), [list(row.values()) for row in rows])
 
 
 def effort() -> str:
@@ -112,14 +101,6 @@ def planted() -> str:
             *((rival, rival, "ARI") for rival in rivals),
         ],
     )  # fmt: skip
-
-
-def paper() -> str:
-    rows = read_rows("normalized_cut_paper")
-    return aligned(
-        ["tool", "seconds", "ARI", "NCut/k"],
-        [[row[name] for name in ("tool", "seconds", "ARI", "NCut/k")] for row in rows],
-    )
 
 
 SHOWN = (
@@ -214,37 +195,18 @@ def levels() -> str:
     return aligned(header, lines)
 
 
-def sklearn_examples() -> str:
-    """Scores and times of scikit-learn's own examples, theirs and ours in a row."""
-    columns = ["example", "score, higher is better", "scikit-learn", "graphclust"]
-    return aligned(columns, [[row[column] for column in columns] for row in read_rows("sklearn_examples")])
-
-
-def scale() -> str:
-    rows = [row for name in ("scale_10_million", "scale_65_million") for row in read_rows(name)]
-    columns = ["nodes", "entries", "k", "objective", "s to cluster", "passes", "ARI", "GB resident"]
-    return aligned(columns, [[row[column] for column in columns] for row in rows])
-
-
-def as_written(name: str) -> str:
-    """All columns of a table."""
-    rows = read_rows(name)
-    return aligned([*rows[0]], [[*row.values()] for row in rows])
-
-
-def on_dask() -> str:
-    columns = ["nodes / entries", "objective", "where", "seconds", "ratio", "tasks", "MB sent", "ARI"]
-    return aligned(columns, [[row[column] for column in columns] for row in read_rows("distributed")])
+def columns_of(*names: str, columns: str = "") -> str:
+    """Some columns of tables, by their names with bars between; all where none are named."""
+    rows = [row for name in names for row in read_rows(name)]
+    wanted = columns.split(" | ") if columns else [*rows[0]]
+    return aligned(wanted, [[row[column] for column in wanted] for row in rows])
 
 
 def d2_sampling() -> str:
     large = {row["seeds"]: row for row in read_rows("d2_sampling_store")}
     columns = ["naive s", "tree s", "times faster"]
-    header = [
-        "seeds",
-        *(f"3 million nodes: {column}" for column in columns),
-        *(f"65 million: {column}" for column in columns),
-    ]
+    sizes = ("3 million nodes", "65 million")
+    header = ["seeds", *(f"{size}: {column}" for size in sizes for column in columns)]
     return aligned(header, [
         [row["seeds"], *(of[column] for of in (row, large[row["seeds"]]) for column in columns)]
         for row in read_rows("d2_sampling")
@@ -271,57 +233,38 @@ def headlines() -> str:
         return f"{row['ARI']} in {row['seconds']} s"
 
     lines = [
-        [
-            f"modularity at resolution 1, {len(graphs)} graphs: mean below the best found",
-            f"{means[f'value: {OURS}']} in {means[f's: {OURS}']} s",
-            f"Leiden, converged: {means['value: Leiden, converged']} in {means['s: Leiden, converged']} s",
-        ],
-        [
-            f"ARI with annotated classes, {len(pairs) - 1} graphs",
-            agreement(classes[OURS]),
-            f"Leiden bisected to k: {agreement(classes['Leiden at k'])}",
-        ],
-        [
-            f"the same, the {half.split(': ')[1]} graphs of the evaluation half",
-            held_out["mean ARI"],
-            f"Leiden bisected to k: {held_out_leiden['mean ARI']}; ours less it {held_out_leiden['ours less it']}",
-        ],
-        [
-            f"normalized cut over the smallest known, {sum(bool(row['k']) for row in cuts)} pairs: geometric mean",
-            cut["normal effort / smallest"],
-            f"METIS, for equal parts: {cut['METIS / smallest']}",
-        ],
-        [
-            "a million nodes, 20 million entries, 200 planted clusters: ARI, k free",
-            agreement(free[OURS]),
-            f"NetworKit: {agreement(free['NetworKit'])}",
-        ],
-        [
-            "the same, k given",
-            agreement(given[OURS]),
-            f"METIS: {given['METIS']['ARI']} in {given['METIS']['times ours']} times that",
-        ],
-        [
-            "50-nearest-neighbor graph of 10,992 points, k = 10: ARI",
-            agreement(knn_graph[OURS]),
-            f"{rival}: {agreement(knn_graph[rival])}",
-        ],
-        [
-            f"{store['nodes']} nodes, {store['entries']} entries, from a store, k = {store['k']}: ARI",
-            f"{store['ARI']} in {store['s to cluster']} s, {store['GB resident']} GB",
-            "none measured",
-        ],
-    ]
+        [f"modularity at resolution 1, {len(graphs)} graphs: mean below the best found",
+         f"{means[f'value: {OURS}']} in {means[f's: {OURS}']} s",
+         f"Leiden, converged: {means['value: Leiden, converged']} in {means['s: Leiden, converged']} s"],
+        [f"ARI with annotated classes, {len(pairs) - 1} graphs", agreement(classes[OURS]),
+         f"Leiden bisected to k: {agreement(classes['Leiden at k'])}"],
+        [f"the same, the {half.split(': ')[1]} graphs of the evaluation half", held_out["mean ARI"],
+         f"Leiden bisected to k: {held_out_leiden['mean ARI']}; ours less it {held_out_leiden['ours less it']}"],
+        [f"normalized cut over the smallest known, {sum(bool(row['k']) for row in cuts)} pairs: geometric mean",
+         cut["normal effort / smallest"], f"METIS, for equal parts: {cut['METIS / smallest']}"],
+        ["a million nodes, 20 million entries, 200 planted clusters: ARI, k free", agreement(free[OURS]),
+         f"NetworKit: {agreement(free['NetworKit'])}"],
+        ["the same, k given", agreement(given[OURS]),
+         f"METIS: {given['METIS']['ARI']} in {given['METIS']['times ours']} times that"],
+        ["50-nearest-neighbor graph of 10,992 points, k = 10: ARI", agreement(knn_graph[OURS]),
+         f"{rival}: {agreement(knn_graph[rival])}"],
+        [f"{store['nodes']} nodes, {store['entries']} entries, from a store, k = {store['k']}: ARI",
+         f"{store['ARI']} in {store['s to cluster']} s, {store['GB resident']} GB", "none measured"],
+    ]  # fmt: skip
     return aligned(["question", "graphclust", "the best other tool measured"], lines)
 
 
+EXAMPLES = "example | score, higher is better | scikit-learn | graphclust"
+IN_STORES = "nodes | entries | k | objective | s to cluster | passes | ARI | GB resident"
 MEASURED: dict[str, Callable[[], str]] = {
-    "headlines": headlines, "communities": communities, "resolutions": resolutions, "effort": effort,
-    "recognition": recognition, "held_out": held_out, "best_cuts": best_cuts,
-    "planted": planted, "paper": paper, "real": real, "knn": knn,
-    "lfr_and_weighted": lfr_and_weighted, "small_graphs": small_graphs, "meshes": meshes, "scale": scale,
-    "levels": levels, "update_costs": partial(as_written, "update_costs"), "kinds": partial(as_written, "kinds"),
-    "distributed": on_dask, "d2_sampling": d2_sampling, "sklearn_examples": sklearn_examples,
+    "headlines": headlines, "communities": communities, "resolutions": partial(columns_of, "communities"),
+    "effort": effort, "recognition": recognition, "held_out": partial(columns_of, "held_out"), "best_cuts": best_cuts,
+    "planted": planted, "paper": partial(columns_of, "normalized_cut_paper", columns="tool | seconds | ARI | NCut/k"),
+    "real": real, "knn": knn, "lfr_and_weighted": lfr_and_weighted, "small_graphs": small_graphs, "meshes": meshes,
+    "scale": partial(columns_of, "scale_10_million", "scale_65_million", columns=IN_STORES),
+    "levels": levels, "update_costs": partial(columns_of, "update_costs"), "kinds": partial(columns_of, "kinds"),
+    "distributed": partial(columns_of, "distributed"), "d2_sampling": d2_sampling,
+    "sklearn_examples": partial(columns_of, "sklearn_examples", columns=EXAMPLES),
 }  # fmt: skip
 
 

@@ -11,11 +11,11 @@ import resource
 import signal
 import threading
 import time
-import traceback
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from deaths import in_a_child
 from fuzz_files import changed
 from graphs import GRAPHS
 from graphs import make as named_matrix
@@ -50,13 +50,11 @@ def draw_matrix(chance: random.Random, most: int = 2_000) -> sparse.csr_array:
         graph = gc.planted_partition(max(n // size, 2), size, min(6.0, size - 2), chance.uniform(0, 2), rng=rng).graph
         upper = sparse.triu(graph.to_scipy())
     elif kind == "lfr":
-        upper = sparse.triu(
-            gc.lfr_like(max(n, 200), 8.0, chance.uniform(0.05, 0.5), largest=100, rng=rng)[0].to_scipy()
-        )
+        graph = gc.lfr_like(max(n, 200), 8.0, chance.uniform(0.05, 0.5), largest=100, rng=rng)[0]
+        upper = sparse.triu(graph.to_scipy())
     elif kind == "tree":
-        upper = sparse.coo_array(
-            (np.ones(n), ([rng.integers(u) if u else 0 for u in range(n)], range(n))), shape=(n, n)
-        )
+        above = [rng.integers(u) if u else 0 for u in range(n)]
+        upper = sparse.coo_array((np.ones(n), (above, range(n))), shape=(n, n))
     else:
         upper = sparse.triu(sparse.random_array((n, n), density=min(chance.uniform(1, 12) / n, 1.0), rng=rng))
     upper = sparse.coo_array(upper)
@@ -320,62 +318,35 @@ def files(chance: random.Random, folder: pathlib.Path) -> str:
     return f"{path.suffix} and {target.suffix}"
 
 
-def in_a_child(work: Callable[[], Any], kill_after: float | None = None) -> tuple[int, str]:
-    """The status of a forked process that does it, and what it says."""
-    receive, send = os.pipe()
-    child = os.fork()
-    if child == 0:
-        said, code = "", 0
-        try:
-            os.close(receive)
-            signal.alarm(60)
-            said = str(work())
-        except MemoryError:
-            said = "MemoryError"
-        except BaseException:
-            said, code = traceback.format_exc(), 1
-        finally:
-            with contextlib.suppress(BaseException):
-                os.write(send, said.encode()[-4000:])
-            os._exit(code)
-    os.close(send)
-    if kill_after is not None:
-        time.sleep(kill_after)
-        os.kill(child, signal.SIGKILL)
-    with os.fdopen(receive) as pipe:
-        said = pipe.read()
-    return os.waitpid(child, 0)[1], said
-
-
 def kills(chance: random.Random, folder: pathlib.Path) -> str:
     """A writer dies at any moment: the file is the old one or the new one, and the next writer leaves nothing else."""
     matrices = [gc.planted_partition(3, 200 + 100 * new, 6, 1, rng=1).graph for new in (0, 1)]
-    kind = chance.choice(("save_graph", "save_store", "write_labels", "model"))
-    path = folder / {"save_graph": "g.mtx", "save_store": "s", "write_labels": "l.json", "model": "m.npz"}[kind]
+    # by kind: its name, what writes it and how many nodes there are in it
+    kinds: dict[str, tuple[str, Callable, Callable]] = {
+        "save_graph": ("g.mtx", gc.save_graph, lambda path: gc.load_graph(path).n_nodes),
+        "save_store": ("s", gc.save_store, lambda path: gc.open_store(path).n_nodes),
+        "write_labels": (
+            "l.json", lambda path, G, **how: gc.write_labels(path, np.arange(G.n_nodes) % 3, **how),
+            lambda path: len(gc.read_labels(path)[0]),
+        ),
+        "model": (
+            "m.npz", lambda path, G, **how: gc.communities(G, rng=0).model().save(path, **how),
+            lambda path: len(gc.load_model(path).labels),
+        ),
+    }  # fmt: skip
+    kind = chance.choice((*kinds,))
+    name, save, count = kinds[kind]
+    path = folder / name
 
     def write(new: int) -> None:
-        if kind == "save_graph":
-            gc.save_graph(path, matrices[new], overwrite=True)
-        elif kind == "save_store":
-            gc.save_store(path, matrices[new], overwrite=True)
-        elif kind == "write_labels":
-            gc.write_labels(path, np.arange(matrices[new].n_nodes) % 3, overwrite=True)
-        else:
-            gc.communities(matrices[new], rng=0).model().save(path, overwrite=True)
-
-    def read() -> int:
-        if kind == "save_graph":
-            return gc.load_graph(path).n_nodes
-        if kind == "save_store":
-            return gc.open_store(path).n_nodes
-        return len(gc.read_labels(path)[0]) if kind == "write_labels" else len(gc.load_model(path).labels)
+        save(path, matrices[new], overwrite=True)
 
     write(0)
     status, said = in_a_child(lambda: write(1), kill_after=chance.uniform(0, 0.03))
     check(status in (0, signal.SIGKILL), f"a writer ended with {status}: {said}")
-    check(read() in (matrices[0].n_nodes, matrices[1].n_nodes), "neither the old file nor the new one")
+    check(count(path) in (matrices[0].n_nodes, matrices[1].n_nodes), "neither the old file nor the new one")
     write(1)
-    check(read() == matrices[1].n_nodes, "not the new file")
+    check(count(path) == matrices[1].n_nodes, "not the new file")
     check(os.listdir(folder) == [path.name], f"left beside the file: {os.listdir(folder)}")
     return f"{kind}, {'killed' if status else 'done before'}"
 

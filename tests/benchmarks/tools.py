@@ -52,12 +52,17 @@ def _igraph(matrix):
     return igraph.Graph(n=matrix.shape[0], edges=np.c_[upper.row, upper.col]), weights
 
 
-def _leiden(matrix, k, seed):
-    graph, weights = _igraph(matrix)
-    random.seed(seed)
-    start = time.perf_counter()
-    found = graph.community_leiden(objective_function="modularity", weights=weights, n_iterations=2)
-    return np.asarray(found.membership), time.perf_counter() - start
+def leiden(n_iterations: int = 2) -> Tool:
+    """igraph's, by modularity at resolution 1; -1 iterations are until nothing changes."""
+
+    def run(matrix, k, seed):
+        graph, weights = _igraph(matrix)
+        random.seed(seed)
+        start = time.perf_counter()
+        found = graph.community_leiden(objective_function="modularity", weights=weights, n_iterations=n_iterations)
+        return np.asarray(found.membership), time.perf_counter() - start
+
+    return Tool("Leiden", run)
 
 
 def _leiden_at_k(matrix, k, seed):
@@ -128,7 +133,7 @@ def _coreset_sc_rust(matrix, k, seed):
 
 DEFAULT = ours()
 SMALLEST_CUT = ours("graphclust, normalized_cut", objective="normalized_cut")
-LEIDEN = Tool("Leiden", _leiden)
+LEIDEN = leiden()
 LEIDEN_AT_K = Tool("Leiden at k", _leiden_at_k)
 LOUVAIN = Tool("Louvain", _louvain)
 METIS = Tool("METIS", _metis)
