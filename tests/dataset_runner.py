@@ -14,7 +14,7 @@ import tempfile
 import time
 import warnings
 
-from deaths import Calls
+from deaths import Calls, answer_of, start_child
 
 sys.path.insert(0, str(pathlib.Path(__file__).parents[1]))  # the package beside it, whatever else is installed
 
@@ -31,24 +31,17 @@ def fetch(name: str) -> dict:
 
 def start(name: str, kill_at: int | None) -> tuple[int, int]:
     """The process, and where it will write its answer."""
-    receive, send = os.pipe()
-    child = os.fork()
-    if child == 0:
-        os.close(receive)
-        signal.alarm(60)
-        with os.fdopen(send, "w") as file:
-            calls = Calls(kill_at)
-            json.dump({**fetch(name), "calls": calls.n}, file)
-        os._exit(0)
-    os.close(send)
-    return child, receive
+
+    def work() -> str:
+        calls = Calls(kill_at)
+        return json.dumps({**fetch(name), "calls": calls.n})
+
+    return start_child(work)
 
 
-def answer_of(child: int, receive: int) -> dict:
-    with os.fdopen(receive) as file:
-        answer = file.read()
-    status = os.waitpid(child, 0)[1]
-    return json.loads(answer) if answer and status == 0 else {"error": "killed", "message": f"wait status {status}"}
+def answer(child: int, receive: int) -> dict:
+    status, said = answer_of(child, receive)
+    return json.loads(said) if status == 0 else {"error": "killed", "message": f"wait status {status}"}
 
 
 def wait_for_bytes(path: str, size: int) -> None:
@@ -79,7 +72,7 @@ def main() -> None:
             wait_for_bytes(*question["kill_when"])
             for child, _ in children:
                 os.kill(child, signal.SIGKILL)
-        print(json.dumps([answer_of(*child) for child in children]), flush=True)
+        print(json.dumps([answer(*child) for child in children]), flush=True)
 
 
 if __name__ == "__main__":

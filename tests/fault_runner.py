@@ -14,7 +14,10 @@ import tempfile
 import traceback
 import warnings
 
+from deaths import in_a_child
+
 ADDRESS_SPACE, SECONDS = 3 << 30, 20
+KILLED = {"error": "killed"}
 sys.path.insert(0, str(pathlib.Path(__file__).parents[1]))  # the package beside it, whatever else is installed
 
 
@@ -33,31 +36,21 @@ def load(path: str, options: dict) -> dict:
             "peak": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss << 10,
         }
     return {
-        "n_nodes": graph.n_nodes,
-        "n_edges": graph.n_edges,
+        "n_nodes": graph.n_nodes, "n_edges": graph.n_edges,
         "weights": None if graph.weights is None else graph.weights.tolist()[:20],
-        "nodes": None if graph.nodes is None else [str(name) for name in graph.nodes[:20]],
-        "format": info.format,
-        "remarks": list(info.remarks),
-        "peak": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss << 10,
-    }
+        "nodes": None if graph.nodes is None else [str(name) for name in graph.nodes[:20]], "format": info.format,
+        "remarks": list(info.remarks), "peak": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss << 10,
+    }  # fmt: skip
 
 
-def in_a_child(path: str, options: dict) -> dict:
-    receive, send = os.pipe()
-    child = os.fork()
-    if child == 0:
+def in_a_process(path: str, options: dict) -> dict:
+    def work() -> str:
         resource.setrlimit(resource.RLIMIT_AS, (ADDRESS_SPACE, ADDRESS_SPACE))
         signal.alarm(SECONDS)
-        answer = load(path, options)
-        with os.fdopen(send, "w") as file:
-            json.dump(answer, file)
-        os._exit(0)
-    os.close(send)
-    with os.fdopen(receive) as file:
-        answer = file.read()
-    status = os.waitpid(child, 0)[1]
-    return json.loads(answer) if answer and status == 0 else {"error": "killed", "message": f"wait status {status}"}
+        return json.dumps(load(path, options))
+
+    status, said = in_a_child(work)
+    return json.loads(said) if status == 0 and said[:1] == "{" else KILLED | {"message": f"wait status {status}"}
 
 
 def main() -> None:
@@ -65,19 +58,15 @@ def main() -> None:
     import networkx  # noqa: F401 - before any fork, like what is compiled here
 
     with tempfile.TemporaryDirectory() as folder:
-        for text in (
-            "0 1\n",
-            "0 1 2\n",
-            "2 1\n2\n1\n",
-            "%%MatrixMarket matrix coordinate real general\n2 2 1\n1 2 3\n",
-        ):
+        matrix = "%%MatrixMarket matrix coordinate real general\n2 2 1\n1 2 3\n"
+        for text in ("0 1\n", "0 1 2\n", "2 1\n2\n1\n", matrix):
             path = os.path.join(folder, "warm")
             with open(path, "w") as file:
                 file.write(text)
             load(path, {})
         load(path, {"format": "metis"})
     for line in sys.stdin:
-        print(json.dumps(in_a_child(*json.loads(line))), flush=True)
+        print(json.dumps(in_a_process(*json.loads(line))), flush=True)
 
 
 if __name__ == "__main__":

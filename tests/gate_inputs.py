@@ -4,12 +4,11 @@ import hashlib
 import warnings
 
 import numpy as np
+from graph_files import same_csr as same  # noqa: F401 - for the tests of the gate
 from scipy import sparse
 
-from graphclust.errors import GraphWarning
-from graphclust.graph.container import Graph
+import graphclust as gc
 from graphclust.graph.matrices import ROUND_OFF
-from graphclust.io.graph_input import as_graph
 
 PATH = sparse.csr_array([[0, 1.0, 0], [1, 0, 2], [0, 2, 0]])
 ONE_WAY = np.array([[1.0, 2, 0], [0.5, 0, 4], [0, 0, 0]])
@@ -25,15 +24,6 @@ def fingerprint(matrix) -> str:
     return digest.hexdigest()
 
 
-def same(one: Graph, two: Graph) -> bool:
-    weights = (one.weights is None) == (two.weights is None) and np.array_equal(
-        one.weights_or_empty, two.weights_or_empty
-    )
-    return weights and all(
-        np.array_equal(getattr(one, a), getattr(two, a)) for a in ("indptr", "indices", "degrees", "loops")
-    )
-
-
 def raw_csr(indptr, indices, data=None, n=None) -> sparse.csr_array:
     """A CSR matrix as a careless program leaves it: arrays set after scipy has checked."""
     n = len(indptr) - 1 if n is None else n
@@ -43,14 +33,14 @@ def raw_csr(indptr, indices, data=None, n=None) -> sparse.csr_array:
     return matrix
 
 
-def remarks_of(G, **options) -> tuple[Graph, tuple[str, ...]]:
+def remarks_of(G, **options) -> tuple[gc.Graph, tuple[str, ...]]:
     """The graph and its remarks, which must be what the one warning says, but for those on rounding."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        graph = as_graph(G, **options)
+        graph = gc.as_graph(G, **options)
     told = [remark for remark in graph.remarks if ROUND_OFF not in remark]
     assert len(caught) == bool(told)
     if caught:
-        assert issubclass(caught[0].category, GraphWarning) and str(caught[0].message) == "; ".join(told)
+        assert issubclass(caught[0].category, gc.GraphWarning) and str(caught[0].message) == "; ".join(told)
         assert caught[0].filename == __file__
     return graph, graph.remarks

@@ -6,11 +6,7 @@ import networkx as nx
 import numpy as np
 from scipy import sparse
 
-from graphclust.errors import GraphWarning
-from graphclust.generators.planted_graphs import planted_partition, stochastic_block_model
-from graphclust.graph.container import Graph
-from graphclust.io.graph_input import as_graph
-from graphclust.partition.coreset_sc import coreset_sc
+import graphclust as gc
 
 
 def _from_edges(n: int, edges: list[tuple]) -> sparse.csr_array:
@@ -42,7 +38,7 @@ def _tiny_pieces() -> sparse.csr_array:
 
 
 def _looped_sbm() -> sparse.csr_array:
-    return stochastic_block_model([20, 30, 10], 0.5, 0.02, self_loops=True, rng=71).graph.to_scipy()
+    return gc.stochastic_block_model([20, 30, 10], 0.5, 0.02, self_loops=True, rng=71).graph.to_scipy()
 
 
 GRAPHS = {
@@ -64,10 +60,10 @@ GRAPHS = {
     ),
     "weights of all sizes": _weighted_grid,
     "karate": lambda: _of(nx.karate_club_graph()),
-    "block model": lambda: stochastic_block_model([40, 40, 40], 0.5, 0.02, rng=31).graph.to_scipy(),
+    "block model": lambda: gc.stochastic_block_model([40, 40, 40], 0.5, 0.02, rng=31).graph.to_scipy(),
     "looped block model": _looped_sbm,
-    "sparse blocks": lambda: planted_partition(6, 60, 6, 1, rng=53).graph.to_scipy(),
-    "power-law blocks": lambda: planted_partition(5, 80, 10, 2, degree_exponent=2.5, rng=97).graph.to_scipy(),
+    "sparse blocks": lambda: gc.planted_partition(6, 60, 6, 1, rng=53).graph.to_scipy(),
+    "power-law blocks": lambda: gc.planted_partition(5, 80, 10, 2, degree_exponent=2.5, rng=97).graph.to_scipy(),
     "hub": lambda: _of(nx.compose(nx.star_graph(200), nx.cycle_graph(201))),
     "grid": lambda: _of(nx.grid_2d_graph(8, 12)),
     "tiny pieces": _tiny_pieces,
@@ -86,14 +82,14 @@ def make(name: str) -> sparse.csr_array:
     return matrix
 
 
-def make_graph(name: str) -> Graph:
+def make_graph(name: str) -> gc.Graph:
     """The same as a checked Graph, without the warning about isolated nodes."""
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", GraphWarning)
-        return as_graph(make(name))
+        warnings.simplefilter("ignore", gc.GraphWarning)
+        return gc.as_graph(make(name))
 
 
-def poisoned_except(graph: Graph, kept: np.ndarray) -> Graph:
+def poisoned_except(graph: gc.Graph, kept: np.ndarray) -> gc.Graph:
     """The same degrees and row lengths, but other valid neighbors in every row that is not kept."""
     indices = graph.indices.copy()
     rng = np.random.default_rng(0)
@@ -101,7 +97,7 @@ def poisoned_except(graph: Graph, kept: np.ndarray) -> Graph:
         row = slice(graph.indptr[u], graph.indptr[u + 1])
         indices[row] = np.sort(rng.choice(graph.n_nodes, row.stop - row.start, replace=False))
     assert (indices != graph.indices).any()
-    return Graph(graph.indptr, indices, graph.weights, graph.degrees, graph.loops)
+    return gc.Graph(graph.indptr, indices, graph.weights, graph.degrees, graph.loops)
 
 
 def random_matrix(n: int, seed: int, share: float, gaps: int = 4) -> sparse.csr_array:
@@ -122,4 +118,4 @@ def tied_copies(weights: np.ndarray) -> tuple[sparse.csr_array, np.ndarray, np.n
 
 def multilevel_labels(G, k: int, **options) -> np.ndarray:
     """The labels of the multilevel engine on all components."""
-    return coreset_sc(G, k, method="multilevel", components="all", **options).labels
+    return gc.coreset_sc(G, k, method="multilevel", components="all", **options).labels

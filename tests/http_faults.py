@@ -236,17 +236,6 @@ def page(handler: Handler, _: bytes) -> None:
     handler.wfile.write(text)
 
 
-def stalled(size: int) -> Answer:
-    """So many bytes, and then nothing as long as the server runs."""
-
-    def answer(handler: Handler, content: bytes) -> None:
-        handler.start(200, len(content))
-        handler.send(content[:size])
-        handler.server.stopped.wait()
-
-    return answer
-
-
 def redirect(location: str) -> Answer:
     return lambda handler, _: handler.start(302, 0, Location=location)
 

@@ -6,7 +6,7 @@ import warnings
 import numpy as np
 import pytest
 import sklearn.cluster
-from cases import for_each
+from cases import for_each, refuses
 from scipy import sparse
 from sklearn.datasets import load_breast_cancer, load_wine, make_blobs
 from sklearn.exceptions import ConvergenceWarning as TheirConvergenceWarning
@@ -121,8 +121,7 @@ def test_several_runs_from_given_centroids_warn(model):
     for n_init in (1, "auto"):
         model(3, init=X[:3], n_init=n_init).fit(X)
     for wrong in (0, "all"):
-        with pytest.raises(ValueError, match="n_init"):
-            model(3, init=X[:3], n_init=wrong).fit(X)
+        refuses(ValueError, "n_init", model(3, init=X[:3], n_init=wrong).fit, X)
     with pytest.warns(RuntimeWarning, match="n_init=2 with centroids"):
         graphclust.kmeans(X, 3, init=X[:3], n_init=2)
 
@@ -241,8 +240,7 @@ def test_of_several_runs_of_kernel_k_means_the_best_is_kept(solver):
     single = [KernelKMeans(8, random_state=rng, **options).fit(X).inertia_ for _ in range(6)]
     best = KernelKMeans(8, n_init=6, random_state=np.random.default_rng(5), **options).fit(X)
     assert best.inertia_ == min(single) < max(single)
-    with pytest.raises(ValueError, match="n_init=0"):
-        KernelKMeans(2, n_init=0).fit(X)
+    refuses(ValueError, "n_init=0", KernelKMeans(2, n_init=0).fit, X)
 
 
 def test_a_draw_of_fewer_points_than_clusters_warns():

@@ -61,13 +61,8 @@ def check(page, folder, monkeypatch, capsys):
 
 
 def test_there_is_a_test_for_each_page():
-    assert {path.stem for path in RECIPES.glob("*.md")} == {
-        "networkx",
-        "suitesparse",
-        "scikit-learn",
-        "scanpy",
-        "researchers",
-    }
+    pages = {"networkx", "suitesparse", "scikit-learn", "scanpy", "researchers"}
+    assert {path.stem for path in RECIPES.glob("*.md")} == pages
 
 
 @pytest.mark.slow

@@ -42,25 +42,12 @@ def wrong_values(folder, name):
     ]  # fmt: skip
     points = [matrix * np.nan, np.ones(3), np.ones((0, 2)), [["a"]], sparse.csr_array(matrix), np.ones((2, 3)) * 1e200]
     special = {
-        "G": graphs,
-        "K_or_X": [*graphs, *points],
-        "X": points,
-        "K": [*points, asymmetric],
-        "centroids": points,
-        "init": points,
-        "k": [0, 10**6, True, None],
-        "n_neighbors": [0, 10**6],
-        "labels": [[0], [-2] * 10, [0.5] * 10, [{0}, {1}], {0: 1}, [0, "a"] * 5],
-        "other": [[0], {0: 1}, [{0}, {1}]],
-        "path": [*bad_files, GRAPH],
-        "source": [file for file in bad_files if "large" not in file],
-        "weight": ["power", len],
-        "coreset_size": [1, 10**9],
-        "memory_limit": [1, 10],
-        "rng": ["x", True],
-        "ks": [[], 5, [0], [10**6]],
-        "sample_weight": [[-1.0], -1.0, 0.0],
-        "table": [Frame({"from": [0], "to": [1]})],
+        "G": graphs, "K_or_X": [*graphs, *points], "X": points, "K": [*points, asymmetric], "centroids": points,
+        "init": points, "k": [0, 10**6, True, None], "n_neighbors": [0, 10**6],
+        "labels": [[0], [-2] * 10, [0.5] * 10, [{0}, {1}], {0: 1}, [0, "a"] * 5], "other": [[0], {0: 1}, [{0}, {1}]],
+        "path": [*bad_files, GRAPH], "source": [file for file in bad_files if "large" not in file],
+        "weight": ["power", len], "coreset_size": [1, 10**9], "memory_limit": [1, 10], "rng": ["x", True],
+        "ks": [[], 5, [0], [10**6]], "sample_weight": [[-1.0], -1.0, 0.0], "table": [Frame({"from": [0], "to": [1]})],
         "format": ["metis"],
     }  # fmt: skip
     return anything + special.get(name, [])

@@ -7,28 +7,17 @@ import numpy as np
 import pytest
 from cases import for_each
 
-import graphclust
-from graphclust import (
-    Coreset,
-    cluster_path,
-    coreset_sc,
-    fast_spectral_clustering,
-    load_graph,
-    report_page,
-    save_graph,
-    save_store,
-    spectral_clustering,
-)
+import graphclust as gc
 from graphclust.faces.cli.main import main
 
 GRAPH = nx.connected_watts_strogatz_graph(60, 4, 0.3, seed=3)
 WAYS = {
-    "coreset_sc": lambda G, rng: coreset_sc(G, 4, rng=rng),
-    "paper": lambda G, rng: coreset_sc(G, 4, method="paper", coreset=Coreset(size=30), rng=rng),
-    "k unknown": lambda G, rng: coreset_sc(G, rng=rng),
-    "spectral": lambda G, rng: spectral_clustering(G, 4, rng=rng),
-    "fast spectral": lambda G, rng: fast_spectral_clustering(G, 2, rng=rng),
-    "path": lambda G, rng: cluster_path(G, range(2, 8), rng=rng)[4],
+    "coreset_sc": lambda G, rng: gc.coreset_sc(G, 4, rng=rng),
+    "paper": lambda G, rng: gc.coreset_sc(G, 4, method="paper", coreset=gc.Coreset(size=30), rng=rng),
+    "k unknown": lambda G, rng: gc.coreset_sc(G, rng=rng),
+    "spectral": lambda G, rng: gc.spectral_clustering(G, 4, rng=rng),
+    "fast spectral": lambda G, rng: gc.fast_spectral_clustering(G, 2, rng=rng),
+    "path": lambda G, rng: gc.cluster_path(G, range(2, 8), rng=rng)[4],
 }
 
 
@@ -51,8 +40,8 @@ def test_a_seed_is_recorded_as_it_was_given(way):
 
 
 def test_a_path_and_its_suggestion_record_it():
-    path = cluster_path(GRAPH, range(2, 8))
-    again = cluster_path(GRAPH, range(2, 8), rng=path.seed)
+    path = gc.cluster_path(GRAPH, range(2, 8))
+    again = gc.cluster_path(GRAPH, range(2, 8), rng=path.seed)
     assert [path[k].labels.tolist() for k in path.ks] == [again[k].labels.tolist() for k in path.ks]
     suggestion = path.suggest()
     assert suggestion.seed == path.seed and suggestion == again.suggest()
@@ -62,39 +51,35 @@ def test_a_path_and_its_suggestion_record_it():
 
 def test_a_clustering_records_the_file_the_version_and_the_options(tmp_path):
     file = tmp_path / "g.csv"
-    save_graph(file, GRAPH)
-    for graph in (file, str(file), load_graph(file)):
-        found = coreset_sc(graph, 3, rng=0, time_budget=60.0, objective="normalized_cut")
+    gc.save_graph(file, GRAPH)
+    for graph in (file, str(file), gc.load_graph(file)):
+        found = gc.coreset_sc(graph, 3, rng=0, time_budget=60.0, objective="normalized_cut")
         assert found.origin == {
-            "version": graphclust.__version__,
-            "file": str(file),
-            "k": 3,
-            "seed": 0,
-            "options": found.parameters,
-        }
+            "version": gc.__version__, "file": str(file), "k": 3, "seed": 0, "options": found.parameters,
+        }  # fmt: skip
         assert found.parameters["time_budget"] == 60.0 and found.parameters["objective"] == "normalized_cut"
-    assert coreset_sc(file, 3, weight=None, rng=0).origin["file"] == str(file)
-    assert coreset_sc(file, 3, weight=None, rng=0).parameters["weight"] is None
-    assert coreset_sc(GRAPH, 3, rng=0).origin["file"] is None
-    assert coreset_sc(save_store(tmp_path / "s", GRAPH), 3, rng=0).origin["file"] == str(tmp_path / "s")
+    assert gc.coreset_sc(file, 3, weight=None, rng=0).origin["file"] == str(file)
+    assert gc.coreset_sc(file, 3, weight=None, rng=0).parameters["weight"] is None
+    assert gc.coreset_sc(GRAPH, 3, rng=0).origin["file"] is None
+    assert gc.coreset_sc(gc.save_store(tmp_path / "s", GRAPH), 3, rng=0).origin["file"] == str(tmp_path / "s")
 
 
 def test_a_report_in_every_form_says_it(tmp_path):
     file = tmp_path / "<g>.csv"
-    save_graph(file, GRAPH)
-    found = coreset_sc(file, 3, rng=91)
+    gc.save_graph(file, GRAPH)
+    found = gc.coreset_sc(file, 3, rng=91)
     data = json.loads(json.dumps(found.report()))
-    assert (data["seed"], data["file"], data["version"]) == (91, str(file), graphclust.__version__)
+    assert (data["seed"], data["file"], data["version"]) == (91, str(file), gc.__version__)
     (line,) = (line for line in str(found).splitlines() if "made by" in line)
-    assert "seed 91" in line and f"graphclust {graphclust.__version__}" in line and str(file) in line
-    page = report_page(found)
+    assert "seed 91" in line and f"graphclust {gc.__version__}" in line and str(file) in line
+    page = gc.report_page(found)
     for name, value in (("seed", "91"), ("file", str(file).replace("<g>", "&lt;g&gt;")), ("k", "3")):
         assert f'<th scope="row" class="word">{name}</th><td class="word">{value}</td>' in page
 
 
 def test_the_command_line_says_it(capsys, tmp_path):
     file = tmp_path / "g.csv"
-    save_graph(file, GRAPH)
+    gc.save_graph(file, GRAPH)
     assert main(["cluster", str(file), "-k", "3", "--seed", "5", "--weights", "ignore", "--report", "json"]) == 0
     data = json.loads(capsys.readouterr().out)
     assert (data["seed"], data["file"], data["parameters"]["weights"]) == (5, str(file), "ignore")

@@ -5,7 +5,7 @@ import pathlib
 import networkx as nx
 import numpy as np
 import pytest
-from cases import for_each
+from cases import for_each, refuses
 from public_calls import calls
 from scipy import sparse
 
@@ -26,16 +26,14 @@ OF_ITS_PARTS = {
 def test_what_is_no_kernel_is_named_with_the_way_to_one(name):
     for other in OTHERS:
         words = rf"kernel is a {type(other).__name__}, expected a NormalizedCutKernel: NormalizedCutKernel\.of\(G\)"
-        with pytest.raises(TypeError, match=words):
-            getattr(gc, name)(**CALLS[name] | {"kernel": other})
+        refuses(TypeError, words, getattr(gc, name), **CALLS[name] | {"kernel": other})
 
 
 @pytest.mark.parametrize("name", OF_ITS_PARTS)
 def test_what_is_no_such_part_is_named_with_the_way_to_one(name):
     call, made_by = OF_ITS_PARTS[name]
     for other in OTHERS:
-        with pytest.raises(TypeError, match=rf"{name.split()[0]} is a {type(other).__name__}, expected a {made_by}"):
-            call(other)
+        refuses(TypeError, rf"{name.split()[0]} is a {type(other).__name__}, expected a {made_by}", call, other)
 
 
 def test_a_coreset_graph_is_a_matrix():

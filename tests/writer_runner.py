@@ -11,14 +11,12 @@ system that it made, "seconds": that it took}.
 import json
 import os
 import pathlib
-import signal
 import sys
 import tempfile
 import time
-import traceback
 import warnings
 
-from deaths import Calls
+from deaths import Calls, in_a_child
 
 sys.path.insert(0, str(pathlib.Path(__file__).parents[1]))  # the package beside it, whatever else is installed
 
@@ -108,37 +106,23 @@ def main() -> None:
         asked = json.loads(line)
         if asked.get("address"):
             os.environ["GRAPHCLUST_MIRROR"] = asked["address"]
-        print(json.dumps(in_a_child(known[asked["writer"]], asked)), flush=True)
+        print(json.dumps(in_a_process(known[asked["writer"]], asked)), flush=True)
 
 
-def in_a_child(write, asked: dict) -> dict:
-    receive, send = os.pipe()
-    child = os.fork()
-    if child == 0:
-        signal.alarm(60)
+def in_a_process(write, asked: dict) -> dict:
+    def work() -> str:
         if not asked.get("exchange", True):
             from graphclust.io import temporaries
 
             temporaries.exchange = lambda *_: False
-        code = 1
-        try:
-            os.close(receive)
-            start = time.perf_counter()
-            calls = Calls(asked.get("call"))
-            write(pathlib.Path(asked["folder"]), asked["new"])
-            os.write(send, json.dumps({"calls": calls.n, "seconds": time.perf_counter() - start}).encode())
-            code = 0
-        except BaseException:
-            traceback.print_exc()
-        finally:
-            os._exit(code)
-    os.close(send)
-    if asked.get("after") is not None:
-        time.sleep(asked["after"])
-        os.kill(child, signal.SIGKILL)
-    with os.fdopen(receive) as pipe:
-        answer = pipe.read()
-    return {"status": os.waitpid(child, 0)[1], **json.loads(answer or "{}")}
+        start, calls = time.perf_counter(), Calls(asked.get("call"))
+        write(pathlib.Path(asked["folder"]), asked["new"])
+        return json.dumps({"calls": calls.n, "seconds": time.perf_counter() - start})
+
+    status, said = in_a_child(work, asked.get("after"))
+    if status:
+        print(said, file=sys.stderr)
+    return {"status": status, **(json.loads(said) if status == 0 else {})}
 
 
 if __name__ == "__main__":

@@ -1,6 +1,7 @@
 """Limits of memory and of processors: of control groups, as their files tell them, and of the environment."""
 
 import pytest
+from cases import refuses
 
 from graphclust import limit_threads
 from graphclust.compiled.runtime.blocks import most_threads, n_threads
@@ -18,6 +19,7 @@ def write(root, files):
 
 TWO, ONE = "sys/fs/cgroup", "sys/fs/cgroup/memory"
 UNLIMITED = "9223372036854771712\n"
+IN_USE = {f"{TWO}/memory.max": "700\n", f"{TWO}/memory.current": "300\n"}
 
 
 @pytest.mark.parametrize(
@@ -28,16 +30,8 @@ UNLIMITED = "9223372036854771712\n"
         ("0::/a/b\n", {f"{TWO}/a/b/memory.max": "500\n", f"{TWO}/a/memory.max": "300\n"}, 300),
         ("0::/\n", {f"{TWO}/memory.max": "700\n"}, 700),
         ("0::/machine/only\n", {f"{TWO}/memory.max": "700\n"}, 700),  # a path that the container cannot see
-        ("0::/\n", {f"{TWO}/memory.max": "700\n", f"{TWO}/memory.current": "300\n"}, 400),  # what is used counts
-        (
-            "0::/\n",
-            {
-                f"{TWO}/memory.max": "700",
-                f"{TWO}/memory.current": "300",
-                f"{TWO}/memory.stat": "anon 9\ninactive_file 80",
-            },
-            480,
-        ),
+        ("0::/\n", IN_USE, 400),  # what is used counts
+        ("0::/\n", IN_USE | {f"{TWO}/memory.stat": "anon 9\ninactive_file 80"}, 480),
         ("0::/\n", {f"{TWO}/memory.max": "max\n"}, None),
         ("0::/\n", {}, None),
         (
@@ -106,8 +100,7 @@ def test_our_variable_goes_before_the_usual_one_and_neither_above_the_processors
 @pytest.mark.parametrize("value", ["0", "-1", "two", "1.5"])
 def test_an_impossible_number_in_our_variable_is_named(environment, value):
     environment.setenv("GRAPHCLUST_NUM_THREADS", value)
-    with pytest.raises(ValueError, match=r"GRAPHCLUST_NUM_THREADS=.* expected a whole number >= 1"):
-        default_threads(8)
+    refuses(ValueError, r"GRAPHCLUST_NUM_THREADS=.* expected a whole number >= 1", default_threads, 8)
 
 
 def test_a_limit_lasts_as_long_as_its_block_and_goes_before_the_environment(environment):
@@ -120,5 +113,4 @@ def test_a_limit_lasts_as_long_as_its_block_and_goes_before_the_environment(envi
     with limit_threads(most):
         assert n_threads() == most
     for n in (0, most + 1):
-        with pytest.raises(ParameterError, match=f"n={n} is out of range"):
-            limit_threads(n)
+        refuses(ParameterError, f"n={n} is out of range", limit_threads, n)

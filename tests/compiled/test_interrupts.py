@@ -50,12 +50,6 @@ print("alive", flush=True)
 def test_ctrl_c_while_a_named_tuple_is_returned_does_not_end_the_process(name):
     path = str(pathlib.Path(graphclust.__file__).parents[1])
     environment = os.environ | {"PYTHONPATH": path, "GRAPHCLUST_COMPILE": "always"}
-    struck = subprocess.run(
-        [sys.executable, "-c", STRUCK.replace("SIGINT", name)],
-        env=environment,
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
+    command = [sys.executable, "-c", STRUCK.replace("SIGINT", name)]
+    struck = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=120, check=False)
     assert (struck.returncode, struck.stdout) == (0, "alive\n"), struck.stderr[-2000:]

@@ -7,11 +7,11 @@ import re
 import shutil
 import subprocess
 import sys
+from textwrap import indent
 
 import pytest
 from boxes import NOBODY, open_to_all, run_boxed
-from cases import for_each
-from compile_records import JOIN_NEIGHBORS, LOOPS, record_compiles
+from cases import for_each, refuses
 
 from graphclust.compiled.runtime import loop_cache
 from graphclust.compiled.runtime.loops import start_compiler
@@ -19,6 +19,29 @@ from graphclust.errors import ParameterError
 from graphclust.faces.precompile import compile_ahead
 
 pytestmark = pytest.mark.skipif("NUMBA_DISABLE_JIT" in os.environ, reason="nothing is compiled")
+
+# Calls loops that call others.
+JOIN_NEIGHBORS = """
+import numpy as np
+from graphclust.compiled.graphs import csr_checks
+parent, indptr, indices = np.arange(3), np.array([0, 1, 2, 2]), np.array([1, 0])
+csr_checks.join_first_neighbors(0, 3, 2, indptr, indices, parent)
+csr_checks.flatten(parent)
+assert parent.tolist() == [0, 0, 2]
+"""
+LOOPS = ["flatten", "join", "join_first_neighbors", "root"]
+
+
+def record_compiles(code: str) -> str:
+    """The code as a script that prints what it compiles; a lambda, a plain function to the compiler, has no file."""
+    return f"""
+from numba.core import event
+with event.install_recorder("numba:compile") as recorder:
+{indent(code, "    ")}
+loops = [record.data["dispatcher"].py_func for _, record in recorder.buffer if record.is_start]
+print(*(loop.__name__ for loop in loops if loop.__module__.startswith("graphclust") and loop.__name__ != "<lambda>"))
+"""
+
 
 PACKAGE = loop_cache.PACKAGE
 SCRIPT = record_compiles(JOIN_NEIGHBORS)
@@ -229,6 +252,5 @@ def test_a_fingerprint_changes_with_any_source_with_the_compiler_and_with_its_se
 
 def test_compiling_into_a_folder_after_loops_are_at_work_is_refused(tmp_path):
     start_compiler()
-    with pytest.raises(ParameterError, match=r"into=.* in a process of its own"):
-        compile_ahead(into=str(tmp_path))
+    refuses(ParameterError, r"into=.* in a process of its own", compile_ahead, into=str(tmp_path))
     assert loop_cache._Override.root is None

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from numba import njit
 
-from graphclust import planted_partition
+import graphclust as gc
 from graphclust.compiled.graphs import choosing
 from graphclust.compiled.graphs import local_moving as loops
 from graphclust.compiled.graphs.levels import Task
@@ -14,18 +14,15 @@ from graphclust.compiled.graphs.objective import Rows, value_of
 from graphclust.compiled.runtime import prefetch
 from graphclust.compiled.runtime.loops import start_compiler
 from graphclust.compiled.runtime.prefetch import CACHED, ask_for, ask_for_neighbors, ask_for_next, ask_for_row
-from graphclust.coreset.sampling import CoresetSample
 from graphclust.engine import levels, sequential_contraction
 from graphclust.engine.levels import run_on, stays_and_sums, with_sums
 from graphclust.engine.local_moving import refine
 from graphclust.graph.from_csr import graph_from_csr
-from graphclust.objective.kernel import NormalizedCutKernel
 from graphclust.objective.objective import additive_objective, weigh
-from graphclust.progress import Progress
 from graphclust.results.quotient import contract_graph
 from graphclust.two_step import shared_neighbors
 from graphclust.two_step.in_memory import spread_labels
-from graphclust.two_step.shared_neighbors import link_coreset, two_step_factor
+from graphclust.two_step.shared_neighbors import link_coreset
 
 pytestmark = pytest.mark.skipif("NUMBA_DISABLE_JIT" in os.environ, reason="too large for plain Python")
 
@@ -34,7 +31,7 @@ K = 8
 
 @pytest.fixture(scope="module")
 def one():
-    return planted_partition(K, 256, 6, 2, rng=3)
+    return gc.planted_partition(K, 256, 6, 2, rng=3)
 
 
 @pytest.fixture(scope="module")
@@ -130,8 +127,8 @@ def test_nodes_move_until_none_that_waits_gains(copies, disturbed):
 def test_labels_spread_alike_with_and_without_prefetching(one, copies):
     many, times = copies
     labels = np.where(np.arange(one.graph.n_nodes) % 40 == 0, one.labels, -1).astype(np.int32)
-    found = spread_labels(many, np.tile(labels, times), K, 0.0, Progress())
-    expected = spread_labels(one.graph, labels, K, 0.0, Progress())
+    found = spread_labels(many, np.tile(labels, times), K, 0.0, gc.Progress())
+    expected = spread_labels(one.graph, labels, K, 0.0, gc.Progress())
     assert (found.labels.reshape(times, -1) == expected.labels).all()
     assert found.n_labeled == [times * n for n in expected.n_labeled]
 
@@ -139,12 +136,12 @@ def test_labels_spread_alike_with_and_without_prefetching(one, copies):
 def test_links_by_shared_neighbors_are_the_same_with_prefetching(copies, monkeypatch):
     monkeypatch.setattr(shared_neighbors, "MOST_NEIGHBORS", 10**6)
     many, _ = copies
-    kernel = NormalizedCutKernel.of(many)
+    kernel = gc.NormalizedCutKernel.of(many)
     nodes = np.unique(np.random.default_rng(4).choice(6000, 400))
     nodes = np.append(nodes, many.n_nodes - 1)  # alone in its copy: it shares no neighbors
-    coreset = CoresetSample(nodes, np.linspace(1.0, 2.0, len(nodes)))
+    coreset = gc.CoresetSample(nodes, np.linspace(1.0, 2.0, len(nodes)))
     links = link_coreset(kernel, coreset)
-    factor = two_step_factor(kernel, coreset)
+    factor = gc.two_step_factor(kernel, coreset)
     expected = (factor @ factor.T).toarray()
     np.fill_diagonal(expected, 0.0)
     np.testing.assert_allclose(links.to_scipy().toarray(), expected, atol=1e-15)

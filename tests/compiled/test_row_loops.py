@@ -6,19 +6,17 @@ from cases import for_each
 from graphs import all_graphs, make, make_graph
 from reference import algorithms as reference
 
-from graphclust.graph.container import Graph
-from graphclust.io.graph_input import as_graph
-from graphclust.progress import Progress
+import graphclust as gc
 from graphclust.spectral.embedding import NormalizedAdjacency
 from graphclust.two_step.in_memory import spread_labels
 
 
-def weighted(name: str) -> Graph:
+def weighted(name: str) -> gc.Graph:
     """A graph of this pattern whose weights tell the edges apart, loops included."""
     pattern = make(name).tocoo()
     u, v = np.minimum(pattern.row, pattern.col), np.maximum(pattern.row, pattern.col)
     pattern.data = 1.0 + (7 * u + 3 * v) % 11 / 4
-    return as_graph(pattern.tocsr())
+    return gc.as_graph(pattern.tocsr())
 
 
 @for_each("n_columns", [1, 2, 3, 4, 5, 7, 8, 9, 13])
@@ -54,4 +52,4 @@ def test_labels_spread_by_weight_and_ties_go_to_the_lower(name):
         labels = np.where(rng.random(graph.n_nodes) < 0.6, -1, rng.integers(0, 4, graph.n_nodes)).astype(np.int32)
         links = dense @ (labels[:, None] == np.arange(4))
         expected = np.where(labels >= 0, labels, np.where(links.any(axis=1), links.argmax(axis=1), -1))
-        assert np.array_equal(spread_labels(graph, labels, 4, 1.0, Progress()).labels, expected)
+        assert np.array_equal(spread_labels(graph, labels, 4, 1.0, gc.Progress()).labels, expected)

@@ -20,21 +20,16 @@ for options in json.loads(sys.argv[1]):
     labels = graphclust.coreset_sc(blocks.graph, 30, rng=11, **options).labels
     print(hashlib.sha256(labels.tobytes()).hexdigest())
 """
+OBJECTIVES = ("modularity", "normalized_cut", "ratio_cut", "constant_potts")
 USUAL = [{}, {"method": "two-step", "coreset": {"size": 3000}}]
 FURTHER = [
     {"objective": "normalized_cut"},
     {"method": "paper", "coreset": {"embedding": "power", "size": 3000}},
     {"method": "paper", "coreset": {"embedding": "eigsh", "size": 3000}},
     {"method": "paper", "coreset": {"sampling": "parallel", "size": 3000}},
-    *(
-        {"method": "two-step", "coreset": {"sampling": "parallel"}, "objective": objective}
-        for objective in ("modularity", "normalized_cut")
-    ),
-    *({"method": "multilevel", "objective": objective} for objective in ("ratio_cut", "constant_potts")),
-    *(
-        {"method": "two-step", "objective": objective}
-        for objective in ("modularity", "normalized_cut", "ratio_cut", "constant_potts")
-    ),
+    *({"method": "two-step", "coreset": {"sampling": "parallel"}, "objective": name} for name in OBJECTIVES[:2]),
+    *({"method": "multilevel", "objective": name} for name in OBJECTIVES[2:]),
+    *({"method": "two-step", "objective": name} for name in OBJECTIVES),
 ]
 
 

@@ -55,7 +55,7 @@ def test_eight_processes_make_one_download(ask, server):
 
 def kill_in_the_middle(ask, server, place: pathlib.Path) -> None:
     """Kill a process that has got some of the archive, and gets no more."""
-    server.answers[PATH] = [faults.stalled(30_000)]
+    server.answers[PATH] = [faults.stall(30_000)]
     ask(kill_when=[str(place / "karate.tar.gz.part"), 20_000])
     server.answers[PATH] = [faults.serve]
     assert (place / "karate.tar.gz.part").stat().st_size >= 20_000

@@ -62,9 +62,12 @@ def store(tmp_path_factory):
 @pytest.fixture(scope="module")
 def alone(store):
     """What one process finds."""
-    return graphclust.coreset_sc(
-        store, K, method="two-step", coreset=graphclust.Coreset(sampling="parallel"), **OPTIONS
-    )
+    return in_one_process(store, K, **OPTIONS)
+
+
+def in_one_process(graph, k, size=None, **options):
+    how = Coreset(size=size, sampling="parallel")
+    return graphclust.coreset_sc(graph, k, method="two-step", coreset=how, **options)
 
 
 class Killer:
@@ -110,16 +113,14 @@ def test_the_same_components_are_put_aside(client, store, tmp_path, components):
     crumbs = sparse.block_diag([store.to_scipy(), *[np.ones((3, 3))] * 4], format="csr")
     graph = graphclust.save_store(tmp_path / "crumbs.store", graphclust.as_graph(crumbs))
     options = {"components": components, **OPTIONS}
-    alone = graphclust.coreset_sc(
-        graph, K, method="two-step", coreset=graphclust.Coreset(sampling="parallel"), **options
-    )
+    alone = in_one_process(graph, K, **options)
     found = distributed.coreset_sc(graph, K, client=client, n_partitions=5, **options)
     assert (found.labels == alone.labels).all() and found.remarks == alone.remarks
     assert found.n_aside == alone.n_aside == (0 if components == "all" else 12)
 
 
 def test_the_same_number_is_chosen_where_none_is_given(client, store):
-    alone = graphclust.coreset_sc(store, method="two-step", coreset=graphclust.Coreset(sampling="parallel"), **OPTIONS)
+    alone = in_one_process(store, None, **OPTIONS)
     found = distributed.coreset_sc(store, client=client, **OPTIONS)
     assert found.k == alone.k == K and found.remarks == alone.remarks and (found.labels == alone.labels).all()
     assert any(remark.startswith(f"k was not given, {K} was taken") for remark in found.remarks)
@@ -135,9 +136,7 @@ def test_the_same_labels_with_weights_and_other_options(client, store, tmp_path,
         rows, columns = matrix.nonzero()
         matrix.data = matrix.data + ((rows * columns) % 13) / 7.0
         graph = graphclust.save_store(tmp_path / "weighted.store", graphclust.as_graph(matrix))
-    alone = graphclust.coreset_sc(
-        graph, K, method="two-step", coreset=Coreset(size=size, sampling="parallel"), rng=8, **options
-    )
+    alone = in_one_process(graph, K, size, rng=8, **options)
     options = options | {"coreset": Coreset(size=size)}
     for n_partitions in (7, 50):
         found = distributed.coreset_sc(graph, K, client=client, n_partitions=n_partitions, rng=8, **options)
@@ -151,9 +150,7 @@ def test_every_objective_has_the_same_labels_and_clusters_that_are_connected(cli
     graph = nx.convert_node_labels_to_integers(graph.subgraph(max(nx.connected_components(graph), key=len)))
     store = graphclust.save_store(tmp_path / "sparse.store", graphclust.as_graph(graph))
     options = {"objective": objective, "rng": 3}
-    alone = graphclust.coreset_sc(
-        store, 12, method="two-step", coreset=graphclust.Coreset(sampling="parallel"), **options
-    )
+    alone = in_one_process(store, 12, **options)
     found = distributed.coreset_sc(store, 12, client=client, n_partitions=3, **options)
     assert (found.labels == alone.labels).all() and found.edge_cut == alone.edge_cut
     for c in range(12):
@@ -168,9 +165,7 @@ def test_clusters_of_one_size_are_numbered_by_names_as_in_one_process(client, tm
     names = [f"n{number:02d}" for number in np.random.default_rng(1).permutation(len(cliques))]
     graph = graphclust.save_store(tmp_path / "named.store", nx.relabel_nodes(cliques, dict(enumerate(names))))
     options = {"components": "largest", "rng": 0}
-    alone = graphclust.coreset_sc(
-        graph, 4, method="two-step", coreset=graphclust.Coreset(sampling="parallel"), **options
-    )
+    alone = in_one_process(graph, 4, **options)
     for file in (None, tmp_path / "labels.npy"):
         found = distributed.coreset_sc(graph, 4, client=client, labels_path=file, **options)
         assert found == alone and found.n_aside == (2 if crumb else 0)

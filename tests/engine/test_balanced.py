@@ -8,7 +8,8 @@ import warnings
 import networkx as nx
 import numpy as np
 import pytest
-from graphs import make_graph, tied_copies
+from cases import refuses
+from graphs import make_graph
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
@@ -28,7 +29,7 @@ from graphclust.compiled.runtime.shuffling import draws_of
 from graphclust.engine import levels
 from graphclust.engine.levels import partition_in, room_for, value, with_sizes_as_masses, with_sums
 from graphclust.engine.packing import packed_labels
-from graphclust.errors import Interrupted, ParameterError
+from graphclust.errors import GraphValidationError, Interrupted, ParameterError
 from graphclust.faces.cli.main import main
 from graphclust.objective.objective import weigh
 
@@ -270,33 +271,11 @@ def test_cuts_as_little_as_metis():
         assert ours <= cut_of(A, np.asarray(theirs))
 
 
-def test_planted_groups_of_one_size_are_found():
-    planted = graphclust.planted_partition(8, 50, 12, 1, rng=2)
-    found = balanced_partition(planted.graph, 8, rng=0)
-    assert graphclust.adjusted_rand_index(planted.labels, found.labels) > 0.99
-
-
-def test_weights_of_whole_numbers_are_as_copies_of_nodes_tied_together():
-    weights = np.array([2, 1, 3, 1, 1, 2, 2, 4, 2])
-    A, first, copies = tied_copies(weights)
-    found = balanced_partition(nx.path_graph(9), 3, max_imbalance=0, node_weight=weights, rng=0)
-    apart = balanced_partition(A, 3, max_imbalance=0, rng=0)
-    assert np.bincount(found.labels, weights).tolist() == [6, 6, 6]
-    assert (apart.labels == apart.labels[first][copies]).all()
-    assert graphclust.adjusted_rand_index(apart.labels[first], found.labels) == 1.0 and found.edge_cut == 2
-
-
 @pytest.mark.parametrize("unit", [2.0**-600, 2.0**600])
 def test_parts_are_the_same_in_any_unit_of_the_weights_of_nodes(unit):
     weights, grid = 0.1 + np.random.default_rng(0).random(64), nx.grid_2d_graph(8, 8)
     found, same = (balanced_partition(grid, 2, node_weight=w, rng=0).labels for w in (weights, unit * weights))
     assert found.tolist() == same.tolist()
-
-
-def test_a_mesh_with_weights_of_one_to_a_hundred_is_within_three_percent():
-    weights = np.random.default_rng(5).integers(1, 101, len(MESH))
-    load = np.bincount(balanced_partition(MESH, 8, node_weight=weights, rng=0).labels, weights)
-    assert load.max() <= np.ceil(1.03 * weights.sum() / 8)
 
 
 def test_a_node_attribute_names_the_weights():
@@ -357,18 +336,15 @@ def test_many_parts_are_the_same_again():
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ({"max_imbalance": -1}, ["max_imbalance=-1", ">= 0"]),
-        ({"effort": "most"}, ["effort='most'", "'high'"]),
-        ({"node_weight": [1.0] * 3}, ["node_weight", "(4,)"]),
-        ({"node_weight": [1, 1, 1, 7]}, ["node_weight[3] is 7", "max_imbalance >= 0.4"]),
-        ({"node_weight": "load"}, ["node_weight='load'", "4 nodes"]),
+        ({"max_imbalance": -1}, "max_imbalance=-1.*>= 0"),
+        ({"effort": "most"}, "effort='most'.*'high'"),
+        ({"node_weight": [1.0] * 3}, r"node_weight.*\(4,\)"),
+        ({"node_weight": [1, 1, 1, 7]}, r"node_weight\[3\] is 7.*max_imbalance >= 0.4"),
+        ({"node_weight": "load"}, "node_weight='load'.*4 nodes"),
     ],
 )
 def test_impossible_arguments_are_named(options, words):
-    with pytest.raises((ParameterError, graphclust.GraphValidationError)) as caught:
-        balanced_partition(nx.path_graph(4), 2, **options)
-    for word in words:
-        assert word in str(caught.value)
+    refuses((ParameterError, GraphValidationError), words, balanced_partition, nx.path_graph(4), 2, **options)
 
 
 def test_a_share_above_one_may_mean_per_cent():

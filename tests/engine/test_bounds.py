@@ -3,6 +3,7 @@
 import networkx as nx
 import numpy as np
 import pytest
+from cases import refuses
 from graphs import random_matrix
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -12,7 +13,7 @@ from graphclust import GraphValidationError, communities
 from graphclust.compiled.graphs.levels import Task
 from graphclust.compiled.graphs.objective import ADDITIVE, Objective
 from graphclust.engine.agglomeration import agglomerate
-from graphclust.engine.bounds import as_bounds, as_bounds_of_k, most_of_equal_parts
+from graphclust.engine.bounds import as_bounds, as_bounds_of_k
 from graphclust.engine.levels import run_on, with_sums
 from graphclust.engine.local_moving import find_regions, refine
 from graphclust.engine.resolution import task_at
@@ -59,12 +60,6 @@ def test_bounds_of_whole_numbers_are_always_met_on_a_connected_graph(seed):
         assert least <= sizes.min() and sizes.max() <= most and sizes.sum() == 61
 
 
-def test_a_star_gives_up_connectedness_for_its_bounds_and_says_so():
-    found = communities(nx.star_graph(11), min_size=3, max_size=4, rng=0)
-    assert found.sizes.min() >= 3 and found.sizes.max() <= 4
-    assert any("not all clusters are connected" in remark for remark in found.remarks)
-
-
 @pytest.mark.parametrize("weights", [(2, 3, 3, 6, 4, 6), (2, 3, 6, 4, 6, 3), (2, 6, 3, 3, 4, 6)])
 def test_nodes_that_no_move_fits_into_the_bounds_are_packed_by_their_weights(weights):
     """6, 6, 3 + 3 and 2 + 4 are the only clusters of 5 to 6."""
@@ -76,13 +71,6 @@ def test_clusters_within_bounds_are_connected_where_they_can_be():
     grid = nx.convert_node_labels_to_integers(nx.grid_2d_graph(12, 12))
     found = communities(grid, min_size=4, max_size=9, rng=0)
     assert all(nx.is_connected(grid.subgraph(part)) for part in found.communities()) and found.remarks == ()
-
-
-def test_bounds_that_hold_by_themselves_change_nothing():
-    G = nx.les_miserables_graph()
-    free = communities(G, rng=2)
-    bounded = communities(G, min_size=int(free.sizes.min()), max_size=int(free.sizes.max()), rng=2)
-    assert bounded.modularity == pytest.approx(free.modularity)
 
 
 def test_bounds_cost_little_modularity_where_most_clusters_hold_them():
@@ -125,21 +113,18 @@ def test_small_components_are_clusters_unless_left_out():
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ({"min_size": 9, "max_size": 4}, ["max_size=4", "min_size=9", ">= 9"]),
-        ({"min_size": 50}, ["min_size=50", "at most 34"]),
-        ({"max_size": 0.5}, ["max_size=0.5", "at least 1"]),
-        ({"min_size": 0}, ["min_size=0", "> 0"]),
-        ({"min_size": 18, "max_size": 20}, ["18 to 20", "34: 1 holds too little", "min_size <= 17", "max_size >= 34"]),
-        ({"min_size": "5"}, ["min_size='5'", "number"]),
-        ({"max_size": 5, "node_weight": [1, 2]}, ["node_weight", "(34,)"]),
-        ({"max_size": 5, "node_weight": "age"}, ["node_weight='age'", "34 nodes"]),
+        ({"min_size": 9, "max_size": 4}, "max_size=4.*min_size=9.*>= 9"),
+        ({"min_size": 50}, "min_size=50.*at most 34"),
+        ({"max_size": 0.5}, "max_size=0.5.*at least 1"),
+        ({"min_size": 0}, "min_size=0.*> 0"),
+        ({"min_size": 18, "max_size": 20}, "18 to 20.*34: 1 holds too little.*min_size <= 17.*max_size >= 34"),
+        ({"min_size": "5"}, "min_size='5'.*number"),
+        ({"max_size": 5, "node_weight": [1, 2]}, r"node_weight.*\(34,\)"),
+        ({"max_size": 5, "node_weight": "age"}, "node_weight='age'.*34 nodes"),
     ],
 )
 def test_impossible_bounds_are_named(options, words):
-    with pytest.raises((ParameterError, GraphValidationError, TypeError)) as caught:
-        communities(nx.karate_club_graph(), **options)
-    for word in words:
-        assert word in str(caught.value)
+    refuses((ParameterError, GraphValidationError, TypeError), words, communities, nx.karate_club_graph(), **options)
 
 
 def test_one_cluster_that_cannot_be_is_counted_in_the_singular():
@@ -163,11 +148,6 @@ def test_bounds_pass_exactly_where_some_number_of_clusters_meets_them(n, least, 
         assert not is_possible
     else:
         assert is_possible
-
-
-@pytest.mark.parametrize(("n", "k", "imbalance", "most"), [(100, 4, 0.0, 25), (10, 3, 0.0, 4), (100, 1, 0.03, 103)])
-def test_equal_parts_hold_the_mean_and_the_imbalance_rounded_up(n, k, imbalance, most):
-    assert most_of_equal_parts(np.ones(n), k, imbalance) == most
 
 
 def level_and_run(A, sizes, objective="modularity"):

@@ -2,10 +2,12 @@
 
 import dataclasses
 import itertools
+from functools import partial
 
 import networkx as nx
 import numpy as np
 import pytest
+from cases import refuses
 from graphs import random_matrix, tied_copies
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -83,13 +85,13 @@ def test_weights_that_are_no_whole_numbers_never_pass_the_maximum(A, k, seed, ro
     assert max(weights[found.labels == c].sum() for c in range(k)) <= most and found.n_clusters == k
 
 
-@pytest.mark.parametrize("objective", sorted(OBJECTIVES))
+@pytest.mark.parametrize("objective", [None, *sorted(OBJECTIVES)])
 def test_bounds_that_hold_by_themselves_change_nothing(objective):
-    free = coreset_sc(NOVEL, 5, objective=objective, rng=1)
-    bounds = {"min_size": int(free.sizes.min()), "max_size": int(free.sizes.max())}
-    bounded = coreset_sc(NOVEL, 5, objective=objective, **bounds, rng=1)
+    call = partial(coreset_sc, k=5, objective=objective) if objective else graphclust.communities
+    free = call(NOVEL, rng=1)
+    bounded = call(NOVEL, min_size=int(free.sizes.min()), max_size=int(free.sizes.max()), rng=1)
     assert (bounded.labels == free.labels).all()
-    assert bounded.parameters["max_size"] == bounds["max_size"] and "max_size" not in free.parameters
+    assert bounded.parameters["max_size"] == free.sizes.max() and "max_size" not in free.parameters
 
 
 @pytest.mark.parametrize("objective", sorted(OBJECTIVES))
@@ -134,14 +136,20 @@ def test_clusters_are_connected_wherever_that_is_possible_on_eight_nodes(seed):
 
 
 def test_a_star_gives_up_connectedness_and_says_so():
-    found = coreset_sc(nx.star_graph(11), 4, min_size=3, max_size=3, rng=0)
-    assert found.sizes.tolist() == [3] * 4 and any("not all clusters are connected" in said for said in found.remarks)
+    star = nx.star_graph(11)
+    for found in (
+        coreset_sc(star, 4, min_size=3, max_size=3, rng=0),
+        graphclust.communities(star, min_size=3, max_size=4, rng=0),
+    ):
+        assert found.sizes.min() >= 3 and found.sizes.max() <= 4
+        assert any("not all clusters are connected" in said for said in found.remarks)
 
 
 def test_planted_groups_of_one_size_are_found():
     planted = graphclust.planted_partition(8, 50, 12, 1, rng=2)
-    found = coreset_sc(planted.graph, 8, max_size=50, rng=0)
-    assert graphclust.adjusted_rand_index(planted.labels, found.labels) > 0.99
+    parts = graphclust.balanced_partition(planted.graph, 8, rng=0)
+    for found in (coreset_sc(planted.graph, 8, max_size=50, rng=0), parts):
+        assert graphclust.adjusted_rand_index(planted.labels, found.labels) > 0.99
 
 
 def test_a_small_group_does_not_take_one_of_the_clusters():
@@ -174,9 +182,9 @@ def test_bounds_cost_little_where_most_clusters_hold_them():
 def test_weights_are_as_copies_of_nodes_tied_together():
     weights = np.array([2, 1, 3, 1, 1, 2, 2, 4, 2])
     A, first, copies = tied_copies(weights)
-    for objective in ("ratio_cut", "constant_potts"):
-        found = coreset_sc(nx.path_graph(9), 3, objective=objective, min_size=6, max_size=6, node_weight=weights, rng=0)
-        apart = coreset_sc(A, 3, objective=objective, min_size=6, max_size=6, rng=0)
+    calls = [partial(coreset_sc, objective=one, min_size=6, max_size=6) for one in ("ratio_cut", "constant_potts")]
+    for call in (*calls, partial(graphclust.balanced_partition, max_imbalance=0)):
+        found, apart = call(nx.path_graph(9), 3, node_weight=weights, rng=0), call(A, 3, rng=0)
         assert np.bincount(found.labels, weights).tolist() == [6, 6, 6]
         assert (apart.labels == apart.labels[first][copies]).all()
         assert graphclust.adjusted_rand_index(apart.labels[first], found.labels) == 1.0
@@ -224,23 +232,20 @@ def test_an_interruption_returns_clusters_within_the_bounds():
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ({"max_size": 10}, ["max_size=10", "max_size >= 20", "k >= 8"]),
-        ({"min_size": 30}, ["min_size=30", "min_size <= 19", "k <= 2"]),
-        ({"min_size": 10, "max_size": 8}, ["max_size", "8"]),
-        ({"min_size": 0}, ["min_size=0", "> 0"]),
-        ({"node_weight": np.ones(77)}, ["node_weight", "min_size or max_size"]),
-        ({"max_size": 30, "node_weight": [1.0]}, ["node_weight", "(77,)"]),
-        ({"max_size": 80, "node_weight": [*[1.0] * 76, 90.0]}, ["max_size=80", "at least 90"]),
-        ({"max_size": 30, "method": "two-step"}, ["max_size=30", "'two-step'", "'multilevel'"]),
-        ({"max_size": 30, "coreset": Coreset(size=50)}, ["max_size=30", "'two-step'"]),
-        ({"max_size": 30, "objective": "edge_cut"}, ["'edge_cut'", "balanced_partition(G, k)"]),
+        ({"max_size": 10}, "max_size=10.*max_size >= 20.*k >= 8"),
+        ({"min_size": 30}, "min_size=30.*min_size <= 19.*k <= 2"),
+        ({"min_size": 10, "max_size": 8}, "max_size.*8"),
+        ({"min_size": 0}, "min_size=0.*> 0"),
+        ({"node_weight": np.ones(77)}, "node_weight.*min_size or max_size"),
+        ({"max_size": 30, "node_weight": [1.0]}, r"node_weight.*\(77,\)"),
+        ({"max_size": 80, "node_weight": [*[1.0] * 76, 90.0]}, "max_size=80.*at least 90"),
+        ({"max_size": 30, "method": "two-step"}, "max_size=30.*'two-step'.*'multilevel'"),
+        ({"max_size": 30, "coreset": Coreset(size=50)}, "max_size=30.*'two-step'"),
+        ({"max_size": 30, "objective": "edge_cut"}, r"'edge_cut'.*balanced_partition\(G, k\)"),
     ],
 )
 def test_impossible_arguments_are_named(options, words):
-    with pytest.raises((ParameterError, GraphValidationError)) as caught:
-        coreset_sc(NOVEL, 4, **options)
-    for word in words:
-        assert word in str(caught.value)
+    refuses((ParameterError, GraphValidationError), words, coreset_sc, NOVEL, 4, **options)
 
 
 def test_components_that_are_too_small_are_refused_united_or_left_out():
@@ -330,21 +335,17 @@ def test_a_path_is_within_its_bounds_at_every_k():
     assert np.bincount(equal.labels, np.arange(1, 78)).max() <= np.ceil(1.05 * 78 * 77 / 2 / 5)
 
 
-@pytest.mark.parametrize(
-    "make",
-    [
-        lambda G, bound: graphclust.communities(G, max_size=bound, rng=0),
-        lambda G, bound: coreset_sc(G, 4, max_size=bound, rng=0),
-        lambda G, bound: graphclust.cluster_path(G, [4], max_size=bound, rng=0)[4],
-    ],
-    ids=["communities", "coreset_sc", "cluster_path"],
-)
-def test_a_bound_of_numpy_is_written_with_labels_and_models(make, tmp_path):
-    found = make(NOVEL, np.int64(len(NOVEL) // 3))
-    graphclust.write_labels(tmp_path / "labels.json", found)
-    found.model().save(tmp_path / "model.npz")
-    assert graphclust.load_model(tmp_path / "model.npz").origin["options"]["max_size"] == 25
-    assert found == make(NOVEL, 25)
+def test_a_bound_of_numpy_is_written_with_labels_and_models(tmp_path):
+    for make in (
+        lambda bound: graphclust.communities(NOVEL, max_size=bound, rng=0),
+        lambda bound: coreset_sc(NOVEL, 4, max_size=bound, rng=0),
+        lambda bound: graphclust.cluster_path(NOVEL, [4], max_size=bound, rng=0)[4],
+    ):
+        found = make(np.int64(len(NOVEL) // 3))
+        graphclust.write_labels(tmp_path / "labels.json", found, overwrite=True)
+        found.model().save(tmp_path / "model.npz", overwrite=True)
+        assert graphclust.load_model(tmp_path / "model.npz").origin["options"]["max_size"] == 25
+        assert found == make(25)
 
 
 def test_a_path_refuses_a_k_that_the_bounds_do_not_allow():
@@ -404,19 +405,22 @@ def test_the_command_clusters_within_bounds(tmp_path, capsys):
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("1\n2\n", ["2 numbers", "3 nodes"]),
-        ("1\nx\n3\n", ["line 2", "'x'"]),
-        ("0 5\n1 5\n", ["no weight of 1 node", "2"]),
-        ("0 5\n1 5\n1 6\n2 2\n", ["line 3", "'1' a second time"]),
-        ("\n# nothing\n", ["empty"]),
+        ("1\n2\n", "2 numbers.*3 nodes"),
+        ("1\nx\n3\n", "line 2.*'x'"),
+        ("0 5\n1 5\n", "no weight of 1 node.*2"),
+        ("0 5\n1 5\n1 6\n2 2\n", "line 3.*'1' a second time"),
+        ("\n# nothing\n", "empty"),
     ],
 )
 def test_files_of_weights_that_cannot_be_used_are_explained(tmp_path, text, words):
     (tmp_path / "weights").write_text(text)
-    with pytest.raises(graphclust.GraphFormatError) as caught:
-        read_node_weights(tmp_path / "weights", graphclust.as_graph(nx.path_graph(3)))
-    for word in words:
-        assert word in str(caught.value)
+    refuses(
+        graphclust.GraphFormatError,
+        words,
+        read_node_weights,
+        tmp_path / "weights",
+        graphclust.as_graph(nx.path_graph(3)),
+    )
 
 
 def test_weights_of_a_metis_file_count_in_bounds_and_its_parts_are_read_back(tmp_path):
@@ -496,11 +500,7 @@ def test_info_says_what_to_do_with_each_kind_of_matrix(tmp_path, capsys, kind, w
     assert main(["info", file, *["--bipartite"] * (kind == "bipartite")]) == 0
     said = capsys.readouterr().out
     assert f"kind        {kind}\n" in said and all(word in said for word in words)
-
-
-def test_info_names_the_remedy_for_a_rectangular_matrix(tmp_path, capsys):
-    assert main(["info", matrix_file(tmp_path / "A.mtx", sparse.csr_array(np.ones((4, 7))))]) == 1
-    assert "--bipartite" in capsys.readouterr().err
+    assert kind != "bipartite" or (main(["info", file]) == 1 and "--bipartite" in capsys.readouterr().err)
 
 
 @pytest.mark.parametrize(

@@ -9,33 +9,28 @@ from aims import looped
 from cases import for_each
 from scipy import sparse
 
-import graphclust
-from graphclust import Coreset, coreset_sc
+import graphclust as gc
 from graphclust.compiled.graphs.levels import Task
 from graphclust.engine import connectivity, sequential_contraction
 from graphclust.engine.levels import run_on, with_sums
 from graphclust.engine.resolution import objective_of
-from graphclust.graph.container import Graph
 from graphclust.graph.executor import InProcess
 from graphclust.objective.objective import OBJECTIVES, as_objective_choice, weigh
 from graphclust.partition.components import mask_nodes
-from graphclust.progress import Progress
 from graphclust.two_step.blockwise import GraphSource
 from graphclust.two_step.executors import InBlocks
 from graphclust.two_step.in_memory import InMemory
 
-TWO_STEP = {"in memory": {"method": "two-step"}, "by blocks": {"coreset": Coreset(sampling="parallel")}}
+TWO_STEP = {"in memory": {"method": "two-step"}, "by blocks": {"coreset": gc.Coreset(sampling="parallel")}}
 
 
-def sparse_graph(seed: int, n: int = 120, degree: float = 3.0) -> Graph:
+def sparse_graph(seed: int, n: int = 120, degree: float = 3.0) -> gc.Graph:
     """A connected graph of few cycles, on which moves of single nodes cut clusters into parts."""
     graph = nx.gnp_random_graph(n, degree / n, seed=seed)
-    return graphclust.as_graph(
-        nx.convert_node_labels_to_integers(graph.subgraph(max(nx.connected_components(graph), key=len)))
-    )
+    return gc.as_graph(nx.convert_node_labels_to_integers(graph.subgraph(max(nx.connected_components(graph), key=len))))
 
 
-def parts_of_clusters(graph: Graph, labels: np.ndarray) -> list[int]:
+def parts_of_clusters(graph: gc.Graph, labels: np.ndarray) -> list[int]:
     """How many connected parts each cluster has."""
     whole = nx.from_scipy_sparse_array(graph.to_scipy())
     return [
@@ -63,7 +58,7 @@ def test_a_part_for_which_no_neighbor_has_room_stays_and_the_sums_follow():
     """Cluster 0 holds the end of a path, which joins cluster 1, and a branch of two nodes, which would be too many."""
     graph = nx.path_graph(6)
     graph.add_edges_from([(4, 6), (6, 7), (7, 7)])
-    run = run_on(weigh(graphclust.as_graph(graph), "modularity"), size=np.ones(8))
+    run = run_on(weigh(gc.as_graph(graph), "modularity"), size=np.ones(8))
     start = with_sums(run.finest, np.array([0, 0, 0, 1, 1, 0, 0, 0], np.int32), 2, run)
     task = goal_of(run, "modularity", 2)._replace(most=3.0)
     found = connectivity.connect_once(run.finest, start, task, run)
@@ -78,9 +73,9 @@ def test_blocks_and_memory_connect_the_same_clusters(name, aside):
     k, graph = 5, looped(60, 4, 0.05)
     if aside:
         crumbs = [np.ones((3, 3)), np.ones((2, 2))]
-        graph = graphclust.as_graph(sparse.block_diag([graph.to_scipy(), *crumbs], format="csr"))
+        graph = gc.as_graph(sparse.block_diag([graph.to_scipy(), *crumbs], format="csr"))
     searched = np.arange(graph.n_nodes) < 60
-    rng, progress = np.random.default_rng(0), Progress()
+    rng, progress = np.random.default_rng(0), gc.Progress()
     memory = InMemory(graph, searched, k, rng, progress)
     source = GraphSource(mask_nodes(graph, searched))
     blocks = InBlocks(
@@ -109,7 +104,7 @@ def test_blocks_and_memory_connect_the_same_clusters(name, aside):
 def test_two_steps_end_with_connected_clusters(objective, way):
     for seed in range(3):
         graph = sparse_graph(seed)
-        found = coreset_sc(graph, 8, objective=objective, rng=seed, **TWO_STEP[way])
+        found = gc.coreset_sc(graph, 8, objective=objective, rng=seed, **TWO_STEP[way])
         assert parts_of_clusters(graph, found.labels) == [1] * 8
 
 
@@ -119,7 +114,7 @@ def test_clusters_are_connected_where_components_are_put_aside(way):
     for seed in range(3):
         graph = sparse_graph(seed)
         crumbs = sparse.block_diag([graph.to_scipy(), *[sparse.csr_array(1.0 - np.eye(2))] * 3], format="csr")
-        found = coreset_sc(crumbs, 8, components="largest", rng=seed, **TWO_STEP[way])
+        found = gc.coreset_sc(crumbs, 8, components="largest", rng=seed, **TWO_STEP[way])
         assert found.n_aside == 6 and parts_of_clusters(found.graph, found.labels) == [1] * 8
 
 
@@ -128,8 +123,8 @@ def test_clusters_are_connected_where_components_are_put_aside(way):
 def test_clusters_of_a_graph_read_in_order_from_a_store_are_connected(method, tmp_path, monkeypatch):
     monkeypatch.setattr(sequential_contraction, "STREAMED", 0)
     for seed in range(3):
-        store = graphclust.save_store(tmp_path / f"{seed}.store", sparse_graph(seed))
-        found = coreset_sc(store, 8, method=method, rng=seed)
+        store = gc.save_store(tmp_path / f"{seed}.store", sparse_graph(seed))
+        found = gc.coreset_sc(store, 8, method=method, rng=seed)
         assert parts_of_clusters(found.graph, found.labels) == [1] * 8
 
 
@@ -137,13 +132,13 @@ def test_clusters_of_a_graph_read_in_order_from_a_store_are_connected(method, tm
 def test_a_coreset_that_misses_small_components_leaves_clusters_connected():
     for seed, components in itertools.product(range(4), ("all", "large")):
         trees = [nx.random_labeled_tree(n, seed=seed + n) for n in (2, 3, 2, 4, 2, 5, 2, 9, 20, 30)]
-        found = coreset_sc(nx.disjoint_union_all(trees), 20, components=components, method="two-step", rng=seed)
+        found = gc.coreset_sc(nx.disjoint_union_all(trees), 20, components=components, method="two-step", rng=seed)
         assert parts_of_clusters(found.graph, found.labels) == [1] * 20
 
 
 def test_clusters_that_unite_components_are_told_of():
     graph = nx.disjoint_union_all([nx.complete_graph(8)] * 5)
     for options in (*TWO_STEP.values(), {}):
-        found = coreset_sc(graph, 3, components="all", rng=0, **options)
+        found = gc.coreset_sc(graph, 3, components="all", rng=0, **options)
         assert max(parts_of_clusters(found.graph, found.labels)) > 1
         assert any("k = 3 lies below the 5 components" in remark for remark in found.remarks)

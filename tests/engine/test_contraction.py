@@ -6,12 +6,12 @@ import networkx as nx
 import numpy as np
 import pytest
 from aims import AIMS, WITH_EDGES, connected_part, looped, random_labels, random_partition, run_and_objective
-from cases import for_each
+from cases import for_each, refuses
 from graphs import make_graph
 from reference import objectives as reference
 from scipy import sparse
 
-from graphclust import coreset_sc
+import graphclust as gc
 from graphclust.compiled.graphs import v_cycle
 from graphclust.compiled.graphs.levels import Task
 from graphclust.engine import contraction, engine, levels, sequential_contraction
@@ -21,12 +21,8 @@ from graphclust.engine.engine import labels_of_nodes
 from graphclust.engine.levels import n_entries, run_on, value
 from graphclust.engine.local_moving import find_regions
 from graphclust.engine.settling import uncoarsen
-from graphclust.errors import GraphValidationError
-from graphclust.generators.planted_graphs import planted_partition
-from graphclust.io.graph_input import as_graph
-from graphclust.objective.cuts import normalized_cut
 from graphclust.objective.objective import weigh
-from graphclust.results.quotient import contract_graph, quotient_graph, weights_between
+from graphclust.results.quotient import weights_between
 
 
 def dense(rows):
@@ -44,7 +40,7 @@ def test_quotient_graph_keeps_cuts_and_volumes(name):
     graph = make_graph(name)
     k = min(5, graph.n_nodes)
     labels = random_labels(graph.n_nodes, k, 3)
-    quotient = quotient_graph(graph, labels)
+    quotient = gc.quotient_graph(graph, labels)
     member = np.eye(k)[labels]
     dense = member.T @ graph.to_scipy().toarray() @ member
     np.testing.assert_allclose(quotient.to_scipy().toarray(), dense, rtol=1e-12)
@@ -52,44 +48,42 @@ def test_quotient_graph_keeps_cuts_and_volumes(name):
     np.testing.assert_allclose(quotient.loops, np.diag(dense), rtol=1e-12)
     coarse = np.arange(k) % 2
     if quotient.degrees.all() and k > 1:
-        assert normalized_cut(quotient, coarse) == pytest.approx(normalized_cut(graph, coarse[labels]), rel=1e-9)
+        assert gc.normalized_cut(quotient, coarse) == pytest.approx(gc.normalized_cut(graph, coarse[labels]), rel=1e-9)
 
 
 def test_volumes_of_a_quotient_graph_are_kept_where_its_links_are_estimated(monkeypatch):
     monkeypatch.setattr("graphclust.results.quotient.is_estimate", lambda *_: True)
-    graph = as_graph(nx.ring_of_cliques(4, 6))
-    quotient = quotient_graph(graph, np.arange(24) // 6)
+    graph = gc.as_graph(nx.ring_of_cliques(4, 6))
+    quotient = gc.quotient_graph(graph, np.arange(24) // 6)
     assert quotient.degrees.tolist() == [32.0] * 4 and quotient.loops.tolist() == [30.0] * 4
 
 
 @pytest.mark.parametrize("method", ["multilevel", "two-step", "paper"])
 def test_a_quotient_graph_is_clustered_like_any_other(method):
     rng = np.random.default_rng(518)
-    matrix, _ = planted_partition(20, 100, 12, 3, rng=rng)
-    quotient = quotient_graph(matrix, np.unique(rng.integers(0, 400, 2000), return_inverse=True)[1])
-    through_the_gate = as_graph(quotient.to_scipy())
+    matrix, _ = gc.planted_partition(20, 100, 12, 3, rng=rng)
+    quotient = gc.quotient_graph(matrix, np.unique(rng.integers(0, 400, 2000), return_inverse=True)[1])
+    through_the_gate = gc.as_graph(quotient.to_scipy())
     for name in ("indptr", "indices", "weights"):
         assert np.array_equal(getattr(quotient, name), getattr(through_the_gate, name))
-    one, other = (coreset_sc(graph, 20, method=method, rng=1) for graph in (quotient, through_the_gate))
+    one, other = (gc.coreset_sc(graph, 20, method=method, rng=1) for graph in (quotient, through_the_gate))
     assert np.array_equal(one.labels, other.labels)
 
 
 def test_quotient_graph_needs_every_label_and_every_node():
-    with pytest.raises(GraphValidationError, match="every node a cluster"):
-        quotient_graph(nx.path_graph(3), np.array([0, -1, 1]))
-    with pytest.raises(GraphValidationError, match="none empty"):
-        quotient_graph(nx.path_graph(3), np.array([0, 2, 2]))
+    refuses(gc.GraphValidationError, "every node a cluster", gc.quotient_graph, nx.path_graph(3), np.array([0, -1, 1]))
+    refuses(gc.GraphValidationError, "none empty", gc.quotient_graph, nx.path_graph(3), np.array([0, 2, 2]))
 
 
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("k", [1, 40, 400])
 def test_links_of_clusters_are_sums_of_edges_however_they_are_read(k, weighted, monkeypatch):
     """In one call, in blocks and in the order of the rows; a self-loop and what stays inside are in the terms."""
-    graph = planted_partition(20, 50, 12, 3, rng=1).graph
+    graph = gc.planted_partition(20, 50, 12, 3, rng=1).graph
     if weighted:
         matrix = graph.to_scipy()
         matrix.data = 1.0 + (matrix.tocoo().row + matrix.indices) % 3
-        graph = as_graph(matrix + matrix.T)
+        graph = gc.as_graph(matrix + matrix.T)
     run = run_on(weigh(graph, "modularity"))
     regions = random_partition(run, k, 5)
     member = np.eye(k)[regions.labels]
@@ -105,7 +99,7 @@ def test_links_of_clusters_are_sums_of_edges_however_they_are_read(k, weighted, 
 
 
 def test_the_order_of_neighbors_does_not_depend_on_blocks(monkeypatch):
-    graph = planted_partition(20, 50, 12, 3, rng=1).graph
+    graph = gc.planted_partition(20, 50, 12, 3, rng=1).graph
     labels, made = random_labels(graph.n_nodes, 70, 5).astype(np.int32), []
     for block in (1 << 8, 1 << 10, 1 << 21):
         monkeypatch.setattr(contraction, "ENTRIES_PER_BLOCK", block)
@@ -145,7 +139,7 @@ def test_rows_within_parts_are_those_of_the_graph_without_what_leads_elsewhere(g
 
 
 def test_levels_shrink_to_regions_of_one_block_each():
-    graph, planted = planted_partition(12, 80, 12, 2, rng=518)
+    graph, planted = gc.planted_partition(12, 80, 12, 2, rng=518)
     run = run_on(weigh(graph, "modularity"))
     steps = engine.contract_to_regions(run.finest, 3, run)
     sizes = [graph.n_nodes, *(len(step.coarse.terms.mass) for step in steps)]
@@ -155,7 +149,7 @@ def test_levels_shrink_to_regions_of_one_block_each():
 
 
 def test_contractions_end_with_a_dozen_or_two_regions_per_cluster():
-    graph = planted_partition(12, 80, 12, 2, rng=518).graph
+    graph = gc.planted_partition(12, 80, 12, 2, rng=518).graph
     for k in (1, 4, 12, 40):
         run = run_on(weigh(graph, "modularity"))
         steps = engine.contract_to_regions(run.finest, k, run)
@@ -164,7 +158,7 @@ def test_contractions_end_with_a_dozen_or_two_regions_per_cluster():
 
 
 def test_levels_that_hardly_shrink_are_skipped_and_the_last_is_the_same():
-    graph, tops, labels = planted_partition(4, 100, 8, 3, rng=1).graph, [], []
+    graph, tops, labels = gc.planted_partition(4, 100, 8, 3, rng=1).graph, [], []
     for skipped in (np.inf, 0.5, 0.0):
         run, resolutions = run_on(weigh(graph, "modularity")), [16.0, 32.0, 64.0]
 
@@ -191,18 +185,12 @@ def test_weights_between_clusters_leave_out_nodes_without_one():
     np.testing.assert_allclose(weights_between(graph, labels, 3).toarray(), expected - np.diag(np.diag(expected)))
 
 
-def test_a_contracted_graph_is_the_quotient_graph():
-    graph = looped()
-    labels = random_labels(24, 5, 2)
-    assert contract_graph(graph, labels.astype(np.int32), 5) == quotient_graph(graph, labels)
-
-
 def test_sums_of_a_cut_are_exact_after_links_were_estimated(monkeypatch):
     monkeypatch.setattr(sequential_contraction, "STREAMED", 0)
     monkeypatch.setattr(sequential_contraction, "SAMPLED", 2_000)  # of some 14,000 entries
     monkeypatch.setattr(sequential_contraction, "MOST_IN_A_TABLE", 10)
     monkeypatch.setattr(levels, "AT_ONCE", 0)
-    graph = planted_partition(12, 80, 12, 2, rng=518).graph
+    graph = gc.planted_partition(12, 80, 12, 2, rng=518).graph
     run, objective = run_and_objective(graph, "normalized_cut", None, 6)
     task = Task(objective, 6)
     regions = random_partition(run, 40, 3)

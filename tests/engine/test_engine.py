@@ -1,15 +1,14 @@
 """The multilevel engine and the function `communities`: what holds of every partition that it returns."""
 
-import itertools
 import warnings
 
 import networkx as nx
 import numpy as np
 import pytest
-from aims import RATIOS, WITH_EDGES, each_at, looped
-from cases import for_each
+from aims import RATIOS, WITH_EDGES, each_at, looped, random_partition
+from cases import for_each, refuses
 from graphs import make_graph
-from reference.objectives import gains_of_unions, value
+from reference.objectives import gains_of_unions, partitions, value
 from scipy import sparse
 
 import graphclust
@@ -17,11 +16,9 @@ from graphclust.compiled.graphs.levels import Partition
 from graphclust.compiled.graphs.objective import ClusterSums
 from graphclust.compiled.runtime.blocks import most_threads
 from graphclust.engine import engine, family_tree, levels, local_moving
-from graphclust.engine.contraction import contract
-from graphclust.engine.levels import with_sums
 from graphclust.engine.overlay import overlay, split_disconnected
 from graphclust.engine.resolution import schedule_for_any_number, task_at
-from graphclust.errors import GraphWarning, Interrupted, ParameterError
+from graphclust.errors import GraphWarning, ParameterError
 from graphclust.faces.cli.main import main
 from graphclust.objective.objective import ADDITIVE_OBJECTIVES, weigh
 from graphclust.partition.communities import communities
@@ -40,18 +37,6 @@ def graph_of(G):
 def run_on(graph, objective="modularity", seed=0):
     on = weigh(graph, objective)
     return on, levels.run_on(on, seed)
-
-
-def random_partition(level, k, run, seed=3):
-    labels = np.random.default_rng(seed).permutation(np.arange(len(level.terms.mass)) % k).astype(np.int32)
-    return with_sums(level, labels, k, run)
-
-
-def bell_partitions(n):
-    """All partitions of n nodes, as labels."""
-    for labels in itertools.product(*(range(u + 1) for u in range(n))):
-        if all(label <= max(labels[:u], default=-1) + 1 for u, label in enumerate(labels)):
-            yield np.array(labels)
 
 
 def number_of_connected_parts(graph, labels):
@@ -80,8 +65,8 @@ def test_no_union_of_two_clusters_and_no_move_of_a_node_gains(name, objective, r
 @for_each("seed", [518, 2209, 7741, 31, 97])
 def test_finds_the_best_of_all_partitions_of_seven_nodes(seed, objective, resolution):
     A = looped(7, seed, 0.5).to_scipy().toarray()
-    best = max(value(A, labels, objective, resolution) for labels in bell_partitions(7))
-    assert len(list(bell_partitions(4))) == 15
+    best = max(value(A, labels, objective, resolution) for labels in partitions(7))
+    assert len(partitions(4)) == 15
     found = communities(A, objective=objective, resolution=resolution, rng=seed).labels
     assert value(A, found, objective, resolution) == pytest.approx(best, rel=1e-12)
 
@@ -89,7 +74,7 @@ def test_finds_the_best_of_all_partitions_of_seven_nodes(seed, objective, resolu
 def test_finds_an_optimum_that_few_starts_lead_to():
     rows = ["0224342", "2040034", "2404023", "4040421", "3004015", "4322100", "2431500"]
     A = np.array([[*map(float, row)] for row in rows])
-    best = max(value(A, labels, "modularity", 1.0) for labels in bell_partitions(7))
+    best = max(value(A, labels, "modularity", 1.0) for labels in partitions(7))
     for seed in range(20):
         assert value(A, communities(A, rng=seed).labels, "modularity", 1.0) == pytest.approx(best)
 
@@ -98,14 +83,16 @@ WITHOUT_CLUSTERS = nx.gnp_random_graph(200, 0.04, seed=1)  # very many local opt
 
 
 @pytest.mark.parametrize("seed", range(2))
-def test_more_new_partitions_never_lead_to_a_worse_one(seed):
-    values = []
+def test_as_many_new_partitions_as_are_asked_for_never_lead_to_a_worse_one(seed):
+    values, read = [], []
     for n_new in (0, 16, 64):
         on, run = run_on(graph_of(WITHOUT_CLUSTERS), seed=seed)
+        run.progress.watch(on.graph)
         schedule = schedule_for_any_number(task_at(on, 1.0, "modularity"))
         found = engine.v_cycle(run.finest, None, schedule.task, schedule.penalties[0], run)
         values.append(levels.value(family_tree.evolve(run.finest, found, schedule, n_new, run), schedule.task))
-    assert values == sorted(values) and values[0] < values[1]
+        read.append(sum(run.progress.entries_read.values()))
+    assert values == sorted(values) and values[0] < values[1] and 2 * read[1] < read[2]
 
 
 @pytest.mark.parametrize(
@@ -125,24 +112,6 @@ def test_two_halves_that_are_worth_it_are_not_united_at_a_low_resolution(blocks,
     found = [communities(A, resolution=resolution, rng=seed).labels for seed in range(8)]
     values = [graphclust.modularity(A, labels, resolution=resolution) for labels in found]
     assert np.median(values) > least
-
-
-def test_a_small_graph_has_as_many_new_partitions_as_are_asked_for():
-    read = []
-    for n_new in (4, 16):
-        on, run = run_on(graph_of(WITHOUT_CLUSTERS), seed=0)
-        run.progress.watch(on.graph)
-        schedule = schedule_for_any_number(task_at(on, 1.0, "modularity"))
-        found = engine.v_cycle(run.finest, None, schedule.task, schedule.penalties[0], run)
-        family_tree.evolve(run.finest, found, schedule, n_new, run)
-        read.append(sum(run.progress.entries_read.values()))
-    assert 2 * read[0] < read[1]
-
-
-def test_high_effort_is_better_on_a_graph_without_clusters():
-    graph = graph_of(WITHOUT_CLUSTERS)
-    low, high = ([communities(graph, effort=e, rng=seed).modularity for seed in range(4)] for e in ("low", "high"))
-    assert np.mean(high) > np.mean(low) + 0.001 and max(high) > max(low)
 
 
 def test_a_search_ends_where_every_new_partition_is_the_best():
@@ -178,34 +147,17 @@ def test_every_cluster_is_connected_and_labels_have_no_gap(name, objective, reso
     assert number_of_connected_parts(graph, found.labels) == found.k
 
 
-@for_each("name", ["looped block model", "weights of all sizes", "tiny pieces"])
-@for_each("objective", ADDITIVE_OBJECTIVES)
-def test_sums_of_every_step_are_those_of_its_labels(name, objective):
-    graph = make_graph(name)
-    on, run = run_on(graph, objective)
-    level, task = run.finest, task_at(on, 0.7, objective)
-    regions = local_moving.find_regions(level, task.objective.penalty, run)
-    step = contract(level, regions, run)
-    coarse = engine.v_cycle(step.coarse, None, task, task.objective.penalty, run)
-    fine = local_moving.refine(level, step.project(coarse), task, run)
-    for found in (regions, step.project(coarse), fine, engine.partition(level, task, engine.EFFORTS["normal"], run)):
-        again = with_sums(level, found.labels, len(found.sums.size), run)
-        assert found.sums.inside == pytest.approx(again.sums.inside, abs=1e-9 * graph.total_volume)
-        assert found.sums.mass == pytest.approx(again.sums.mass)
-    assert (fine.sums.size == np.bincount(fine.labels)).all()
-
-
 @pytest.mark.parametrize("at_once", [0, levels.AT_ONCE])
 def test_no_step_lets_the_value_fall(at_once, monkeypatch):
     monkeypatch.setattr(levels, "AT_ONCE", at_once)  # 0: in steps, as large graphs are worked on
     on, run = run_on(looped(80, 5, 0.1))
     level, task = run.finest, task_at(on, 1.0, "modularity")
     schedule = schedule_for_any_number(task)
-    found = random_partition(level, 9, run)
+    found = random_partition(run, 9)
     steps = [
         lambda found: local_moving.refine(level, found, task, run),
         lambda found: engine.v_cycle(level, found, task, 4.0 * task.objective.penalty, run),
-        lambda found: family_tree.recombine(level, [found, random_partition(level, 5, run)], schedule, run),
+        lambda found: family_tree.recombine(level, [found, random_partition(run, 5)], schedule, run),
         lambda found: engine.v_cycle(level, found, task, task.objective.penalty, run),
         lambda found: family_tree.evolve(level, found, schedule, 8, run),
     ]
@@ -213,7 +165,7 @@ def test_no_step_lets_the_value_fall(at_once, monkeypatch):
         after = step(found)
         assert levels.value(after, task) >= levels.value(found, task) - 1e-9
         found = after
-    assert levels.value(found, task) > levels.value(random_partition(level, 9, run), task)
+    assert levels.value(found, task) > levels.value(random_partition(run, 9), task)
 
 
 @pytest.mark.parametrize("free", [True, False])
@@ -224,25 +176,15 @@ def test_steps_over_blocks_are_those_in_one_call(free, monkeypatch):
         monkeypatch.setattr(levels, "AT_ONCE", at_once)
         on, run = run_on(graph, seed=4)
         task = task_at(on, 1.0, "modularity")._replace(k=0 if free else 6)
-        found, penalty = random_partition(run.finest, 6, run), 2.0 * task.objective.penalty
+        found, penalty = random_partition(run, 6), 2.0 * task.objective.penalty
         made.append(engine.v_cycle(run.finest, found, task, penalty, run))
     assert (made[0].labels == made[1].labels).all()
     assert made[0].sums.inside == pytest.approx(made[1].sums.inside)
 
 
-@pytest.mark.parametrize("k", [1, 2, 5, 24])
-def test_exactly_k_clusters_stay_k(k):
-    on, run = run_on(looped(24, 2209))
-    task = task_at(on, 1.0, "modularity")._replace(k=k)
-    found = engine.v_cycle(run.finest, None, task, task.objective.penalty, run)
-    for size in (1.0, 8.0):
-        found = engine.v_cycle(run.finest, found, task, size * task.objective.penalty, run)
-        assert len(found.sums.size) == k and (np.bincount(found.labels, minlength=k) > 0).all()
-
-
 def test_overlay_is_what_all_partitions_have_in_one_cluster():
     _, run = run_on(looped(60, 3, 0.1))
-    several = [random_partition(run.finest, k, run, seed=k) for k in (3, 7, 2)]
+    several = [random_partition(run, k, seed=k) for k in (3, 7, 2)]
     made = overlay(run.finest, several, run)
     expected = np.unique(np.c_[tuple(one.labels for one in several)], axis=0, return_inverse=True)[1].ravel()
     assert len(made.sums.size) == expected.max() + 1
@@ -253,7 +195,7 @@ def test_overlay_is_what_all_partitions_have_in_one_cluster():
 def test_disconnected_clusters_are_split_into_their_parts(seed):
     graph = graph_of(nx.gnp_random_graph(60, 0.05, seed=seed))
     _, run = run_on(graph, "constant_potts")
-    found = random_partition(run.finest, 6, run, seed)
+    found = random_partition(run, 6, seed)
     parts = split_disconnected(run.finest, found, run)
     assert len(parts.sums.size) == number_of_connected_parts(graph, found.labels) > 6
     assert len(np.unique(np.c_[parts.labels, found.labels], axis=0)) == len(parts.sums.size)
@@ -288,12 +230,6 @@ def test_a_store_gives_the_labels_of_the_graph_in_memory(tmp_path):
     graphclust.save_store(tmp_path / "graph.store", graph)
     stored = communities(graphclust.open_store(tmp_path / "graph.store"), rng=2)
     assert (stored.labels == communities(graph, rng=2).labels).all()
-
-
-def test_planted_communities_are_found():
-    planted = graphclust.planted_partition(30, 200, 12, 3, rng=1)
-    found = communities(planted.graph, rng=1)
-    assert found.k == 30 and graphclust.adjusted_rand_index(planted.labels, found.labels) > 0.99
 
 
 def test_an_isolated_node_is_a_cluster_by_itself():
@@ -332,19 +268,6 @@ def test_work_ends_where_nothing_is_gained():
     assert found.k == 4
 
 
-def test_an_interruption_returns_the_best_so_far():
-    graph = graphclust.planted_partition(20, 100, 12, 3, rng=1).graph
-
-    def stop(stage, done, total):
-        if stage == "partition" and done >= 8:
-            raise KeyboardInterrupt
-
-    with pytest.raises(Interrupted) as caught:
-        communities(graph, effort="high", rng=1, progress=stop)
-    best = caught.value.best
-    assert best.k == 20 and len(best.labels) == 2000 and any("interrupted" in remark for remark in best.remarks)
-
-
 def test_the_account_of_the_work():
     found = communities(nx.les_miserables_graph(), resolution=1.5, effort="low", rng=0)
     assert (found.objective, found.resolution) == ("modularity", 1.5)
@@ -356,18 +279,15 @@ def test_the_account_of_the_work():
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ({"resolution": 0}, ["resolution=0", "> 0"]),
-        ({"objective": "normalized_cut"}, ["objective='normalized_cut'", "'modularity'", "'constant_potts'"]),
-        ({"effort": "most"}, ["effort='most'", "'high'"]),
-        ({"components": "large"}, ["components='large'", "'largest'"]),
-        ({"time_budget": 0}, ["time_budget=0", "> 0"]),
+        ({"resolution": 0}, "resolution=0.*> 0"),
+        ({"objective": "normalized_cut"}, "objective='normalized_cut'.*'modularity'.*'constant_potts'"),
+        ({"effort": "most"}, "effort='most'.*'high'"),
+        ({"components": "large"}, "components='large'.*'largest'"),
+        ({"time_budget": 0}, "time_budget=0.*> 0"),
     ],
 )
 def test_impossible_arguments_are_named(options, words):
-    with pytest.raises(ParameterError) as caught:
-        communities(nx.karate_club_graph(), **options)
-    for word in words:
-        assert word in str(caught.value)
+    refuses(ParameterError, words, communities, nx.karate_club_graph(), **options)
 
 
 def test_the_input_is_left_as_it_was():

@@ -8,12 +8,10 @@ import pytest
 from aims import ONE_OF_EACH, connected_part, looped, random_partition, run_and_objective
 from cases import for_each
 
-from graphclust import move_nodes, normalized_cut
+import graphclust as gc
 from graphclust.compiled.graphs.levels import Task
 from graphclust.engine.levels import value, with_sums
 from graphclust.engine.settling import climb
-from graphclust.io.graph_input import as_graph
-from graphclust.progress import Progress
 
 CUTS = ["normalized_cut", "ratio_cut"]
 
@@ -22,18 +20,18 @@ def stepped_border(width=14, height=8):
     """A grid, and two halves of it whose border has a step: each move along it gains nothing, all of them an edge."""
     grid = nx.grid_2d_graph(width, height)
     labels = np.array([int(x >= width // 2 + (y < height // 2) - (y >= height // 2)) for x, y in sorted(grid)])
-    return as_graph(nx.to_scipy_sparse_array(grid, nodelist=sorted(grid))), labels.astype(np.int32)
+    return gc.as_graph(nx.to_scipy_sparse_array(grid, nodelist=sorted(grid))), labels.astype(np.int32)
 
 
 @pytest.mark.parametrize("name", CUTS)
 def test_a_step_of_a_border_is_left_by_a_climb_alone(name):
     graph, labels = stepped_border()
-    assert (move_nodes(graph, labels, objective=name) == labels).all()
+    assert (gc.move_nodes(graph, labels, objective=name) == labels).all()
     run, objective = run_and_objective(graph, name, None, 2)
     task, given = Task(objective, 2), labels.copy()
     found = climb(run.finest, with_sums(run.finest, labels, 2, run), task, run)
     straight = np.repeat([0, 1], graph.n_nodes // 2)
-    assert normalized_cut(graph, found.labels) == pytest.approx(normalized_cut(graph, straight))
+    assert gc.normalized_cut(graph, found.labels) == pytest.approx(gc.normalized_cut(graph, straight))
     assert (climb(run.finest, found, task, run).labels == found.labels).all() and (labels == given).all()
 
 
@@ -60,7 +58,7 @@ def test_heavy_nodes_that_pass_through_light_clusters_leave_their_sums_right(see
     rng = np.random.default_rng(seed)
     upper = np.triu((rng.random((9, 9)) < 0.5) * 10.0 ** rng.uniform(-9.0, 9.0, (9, 9)), 1)
     upper[np.arange(8), np.arange(1, 9)] += 1e-9
-    run, objective = run_and_objective(as_graph(upper + upper.T), "normalized_cut", None, 3)
+    run, objective = run_and_objective(gc.as_graph(upper + upper.T), "normalized_cut", None, 3)
     task = Task(objective, 3)
     before = random_partition(run, 3, seed)
     found = climb(run.finest, before, task, run)
@@ -71,6 +69,6 @@ def test_heavy_nodes_that_pass_through_light_clusters_leave_their_sums_right(see
 def test_without_time_nothing_is_climbed():
     graph, labels = stepped_border()
     run, objective = run_and_objective(graph, "normalized_cut", None, 2)
-    run = dataclasses.replace(run, progress=Progress(time_budget=1e-9))
+    run = dataclasses.replace(run, progress=gc.Progress(time_budget=1e-9))
     found = with_sums(run.finest, labels, 2, run)
     assert climb(run.finest, found, Task(objective, 2), run) is found

@@ -9,7 +9,7 @@ import pytest
 from aims import looped
 from scipy import sparse
 
-from graphclust import coreset_sc, planted_partition
+import graphclust as gc
 from graphclust.compiled.graphs.objective import value_of
 from graphclust.engine.levels import run_on, with_sums
 from graphclust.engine.likelihood import (
@@ -22,9 +22,6 @@ from graphclust.engine.likelihood import (
     resolution_of_clusters,
     without_weights,
 )
-from graphclust.errors import GraphWarning
-from graphclust.graph.container import Graph
-from graphclust.io.graph_input import as_graph
 from graphclust.objective.objective import (
     OBJECTIVE_SPECS,
     OBJECTIVES,
@@ -39,7 +36,7 @@ N_NODES, K = 60, 4
 
 
 def on_and_labels(objective, seed=5):
-    on = weigh(as_graph(looped(N_NODES, seed, 0.15)), objective)
+    on = weigh(gc.as_graph(looped(N_NODES, seed, 0.15)), objective)
     drawn = np.random.default_rng(seed).integers(K, size=(2, N_NODES)).astype(np.int32)
     drawn[:, :K] = np.arange(K)
     return on, drawn
@@ -98,7 +95,7 @@ def slow_nats_saved(graph, labels):
 
 @pytest.mark.parametrize("kind", ["weighted", "unweighted", "separate rates", "isolated and left out"])
 def test_nats_saved_are_those_written_out(kind):
-    weights = sparse.triu(as_graph(looped(N_NODES, 5, 0.15)).to_scipy(), 1)
+    weights = sparse.triu(gc.as_graph(looped(N_NODES, 5, 0.15)).to_scipy(), 1)
     A, labels = weights + weights.T, np.arange(N_NODES) % K
     if kind != "weighted":
         A = A.sign()
@@ -109,16 +106,16 @@ def test_nats_saved_are_those_written_out(kind):
         )
         labels = np.repeat([0, 1], sizes)
     else:
-        labels = coreset_sc(A, K, components="all", rng=0).labels
-    graph = as_graph(A)
+        labels = gc.coreset_sc(A, K, components="all", rng=0).labels
+    graph = gc.as_graph(A)
     isolated = graph.isolated
     expected = slow_nats_saved(graph.subgraph(np.flatnonzero(~isolated)), labels[~isolated])
     if kind == "isolated and left out":
-        with pytest.warns(GraphWarning, match="3 isolated nodes"):
-            graph = as_graph(sparse.block_diag([A, np.eye(2)[::-1], np.zeros((3, 3))], format="csr"))
+        with pytest.warns(gc.GraphWarning, match="3 isolated nodes"):
+            graph = gc.as_graph(sparse.block_diag([A, np.eye(2)[::-1], np.zeros((3, 3))], format="csr"))
         labels = np.concatenate([labels, [-1, -1], [K, K + 1, K + 2]])
     assert nats_saved(graph, labels) == pytest.approx(expected, rel=1e-10)
-    heavier = Graph(graph.indptr, graph.indices, 1000.0 * graph.to_scipy().data, 1000.0 * graph.degrees, graph.loops)
+    heavier = gc.Graph(graph.indptr, graph.indices, 1000.0 * graph.to_scipy().data, 1000.0 * graph.degrees, graph.loops)
     assert nats_saved(heavier, labels) == pytest.approx(expected)
 
 
@@ -130,29 +127,29 @@ def test_clusters_are_described_by_a_code():
 
 
 def test_weights_that_differ_count_as_fewer_edges():
-    path = as_graph(nx.path_graph(5))
+    path = gc.as_graph(nx.path_graph(5))
     assert edges_worth(path) == 4.0
     weights = {(0, 1): 3.0, (1, 2): 1.0, (2, 3): 1.0, (3, 4): 1.0}
     graph = nx.Graph([(*pair, {"weight": weight}) for pair, weight in weights.items()])
-    assert edges_worth(as_graph(graph)) == pytest.approx(36.0 / 12.0)
+    assert edges_worth(gc.as_graph(graph)) == pytest.approx(36.0 / 12.0)
 
 
 def test_nothing_is_saved_by_one_cluster_or_by_what_are_no_clusters():
-    assert nats_saved(as_graph(nx.complete_graph(6)), np.zeros(6, int)) == 0.0
+    assert nats_saved(gc.as_graph(nx.complete_graph(6)), np.zeros(6, int)) == 0.0
     sides = nx.complete_bipartite_graph(30, 30)  # the rate between the sides tells much, but they are no clusters
-    assert nats_saved(as_graph(sides), np.repeat([0, 1], 30)) < 0.0
+    assert nats_saved(gc.as_graph(sides), np.repeat([0, 1], 30)) < 0.0
 
 
 def test_clusters_found_in_noise_save_nothing_and_planted_ones_do():
-    graph, labels = planted_partition(4, 50, 10, 3, rng=1)
-    noise = as_graph(nx.gnm_random_graph(200, 1300, seed=1))
+    graph, labels = gc.planted_partition(4, 50, 10, 3, rng=1)
+    noise = gc.as_graph(nx.gnm_random_graph(200, 1300, seed=1))
     assert nats_saved(graph, labels) > 300.0
-    assert max(nats_saved(noise, coreset_sc(noise, k, rng=0).labels) for k in (2, 4, 8)) < -30.0
+    assert max(nats_saved(noise, gc.coreset_sc(noise, k, rng=0).labels) for k in (2, 4, 8)) < -30.0
     assert nats_saved(graph, np.random.default_rng(0).permutation(labels)) < -100.0
 
 
 def test_the_planted_clusters_have_the_most_evidence():
-    graph, truth = planted_partition(8, 60, 8, 4, rng=3)
+    graph, truth = gc.planted_partition(8, 60, 8, 4, rng=3)
     half = np.random.default_rng(0).random(graph.n_nodes) < 0.5
     others = [
         np.where(truth == 7, 0, truth),
@@ -164,8 +161,8 @@ def test_the_planted_clusters_have_the_most_evidence():
 
 
 def test_clusters_of_a_random_graph_are_likelier_than_none_but_not_worth_describing():
-    graph = as_graph(nx.fast_gnp_random_graph(300, 0.05, seed=1))
-    on, found = weigh(graph, "modularity"), coreset_sc(graph, 10, rng=0).labels
+    graph = gc.as_graph(nx.fast_gnp_random_graph(300, 0.05, seed=1))
+    on, found = weigh(graph, "modularity"), gc.coreset_sc(graph, 10, rng=0).labels
     assert log_likelihood(on.totals, sums_of(on, found)) > log_likelihood(on.totals, sums_of(on, np.zeros_like(found)))
     assert nats_saved(graph, found) < 0.0
 
@@ -185,10 +182,10 @@ def test_at_the_implied_resolution_the_objective_is_the_likelihood_of_two_rates(
 
 def test_clusters_without_rates_to_compare():
     for graph, labels in ((nx.path_graph(4), [0, 0, 0, 0]), (nx.Graph([(0, 1), (2, 3)]), [0, 0, 1, 1])):
-        on = weigh(as_graph(graph), "modularity")
+        on = weigh(gc.as_graph(graph), "modularity")
         sums = sums_of(on, np.array(labels))
         assert resolution_of_clusters(on.totals, sums) == 1.0 and np.isfinite(log_likelihood(on.totals, sums))
-    on = weigh(as_graph(nx.complete_bipartite_graph(2, 2)), "modularity")
+    on = weigh(gc.as_graph(nx.complete_bipartite_graph(2, 2)), "modularity")
     sums = sums_of(on, np.array([0, 0, 1, 1]))  # no edge inside any cluster
     assert resolution_of_clusters(on.totals, sums) == 1.0
     assert log_likelihood(on.totals, sums) == pytest.approx(on.graph.total_volume * np.log(2.0))
@@ -196,12 +193,12 @@ def test_clusters_without_rates_to_compare():
 
 @pytest.mark.parametrize("objective", ["modularity", "constant_potts"])
 def test_without_weights_every_edge_counts_once(objective):
-    graph = as_graph(looped(N_NODES, 5, 0.15))
+    graph = gc.as_graph(looped(N_NODES, 5, 0.15))
     assert graph.weights is not None and graph.loops.any()
     without = without_weights(run_on(weigh(graph, objective)))
     ones = graph.to_scipy().copy()
     ones.data[:] = 1.0
-    expected = weigh(as_graph(ones), objective)
+    expected = weigh(gc.as_graph(ones), objective)
     assert expected.graph.weights is None and without.graph.weights is None
     assert np.array_equal(without.graph.to_scipy().toarray(), ones.toarray()) and without.totals == expected.totals
     for terms, of_ones in zip(without.terms, expected.terms, strict=True):
@@ -210,12 +207,12 @@ def test_without_weights_every_edge_counts_once(objective):
 
 @pytest.mark.parametrize("objective", ["modularity", "constant_potts"])
 def test_what_is_left_out_is_not_counted(objective):
-    A = as_graph(looped(N_NODES, 5, 0.15)).to_scipy()
-    graph = as_graph(sparse.block_diag([A, 3.0 * A[:20, :20]], format="csr"))
+    A = gc.as_graph(looped(N_NODES, 5, 0.15)).to_scipy()
+    graph = gc.as_graph(sparse.block_diag([A, 3.0 * A[:20, :20]], format="csr"))
     searched = np.arange(graph.n_nodes) < N_NODES
     on = weigh(mask_nodes(graph, searched), objective)
     on = WeighedGraph(on.graph, node_terms(on.terms.loops, np.where(searched, on.terms.mass, 0.0), on.terms.degrees))
-    alone, left_out = (without_weights(run_on(of)) for of in (weigh(as_graph(A), objective), on))
+    alone, left_out = (without_weights(run_on(of)) for of in (weigh(gc.as_graph(A), objective), on))
     labels = np.random.default_rng(0).integers(K, size=N_NODES)
     in_all = np.append(labels, np.full(20, -1))
     likelihoods = [log_likelihood(of.totals, sums_of(of, at)) for of, at in ((alone, labels), (left_out, in_all))]
@@ -229,7 +226,7 @@ def test_the_likelier_of_two_is_so_with_the_weights_and_without():
     A[3, 4] = A[4, 3] = 1.0
     A[0, 1] = A[1, 0] = 200.0
     for scale, expected in ((A, False), (np.sign(A), True)):
-        run = run_on(weigh(as_graph(scale), "modularity"))
+        run = run_on(weigh(gc.as_graph(scale), "modularity"))
         cliques, heaviest = (partition_of(run, np.array(of)) for of in ([0] * 4 + [1] * 4, [0] * 2 + [1] * 6))
         by_weights = log_likelihood(run.totals, cliques.sums) - log_likelihood(run.totals, heaviest.sums)
         assert (by_weights > 0.0) == expected
@@ -239,7 +236,7 @@ def test_the_likelier_of_two_is_so_with_the_weights_and_without():
 
 
 def test_the_likelier_labeling_is_that_of_the_cliques_whatever_the_masses():
-    graph = as_graph(nx.barbell_graph(6, 0))
+    graph = gc.as_graph(nx.barbell_graph(6, 0))
     cliques, alternating = np.repeat([0, 1], 6).astype(np.int32), np.tile([0, 1], 6).astype(np.int32)
     for objective in OBJECTIVES:
         twin = OBJECTIVE_SPECS[objective].additive

@@ -18,6 +18,7 @@ from graphs import make_graph
 from reference import objectives as reference
 from scipy import sparse
 
+import graphclust as gc
 from graphclust.compiled.graphs import choosing, v_cycle
 from graphclust.compiled.graphs import local_moving as loops
 from graphclust.compiled.graphs.levels import Partition, Task
@@ -26,13 +27,7 @@ from graphclust.compiled.runtime.blocks import set_threads
 from graphclust.engine import levels, local_moving
 from graphclust.engine.levels import run_on, with_sums
 from graphclust.engine.local_moving import find_regions, refine
-from graphclust.engine.refinement import move_nodes
-from graphclust.generators.planted_graphs import planted_partition
-from graphclust.io.graph_input import as_graph
-from graphclust.objective.agreement import adjusted_rand_index
-from graphclust.objective.cuts import modularity, normalized_cut
-from graphclust.objective.objective import ADDITIVE_OBJECTIVES, OBJECTIVES, weigh
-from graphclust.progress import Progress
+from graphclust.objective.objective import OBJECTIVES, weigh
 
 GRAPHS = [*WITH_EDGES, "uneven and looped"]
 
@@ -52,19 +47,6 @@ def assert_same_sums(found, run, scale=1.0):
     assert found.sums.size.tolist() == exact.size.tolist()
 
 
-@pytest.mark.parametrize(("objective", "resolution"), AIMS)
-@for_each("name", ["weights of all sizes", "some loops", "tiny pieces", "two cliques"])
-def test_moves_never_lower_any_objective_and_keep_every_cluster(name, objective, resolution):
-    graph = connected_part(name)
-    for k in (2, 5):
-        labels = random_labels(graph.n_nodes, k, 518)
-        improved = move_nodes(graph, labels, objective=objective, resolution=resolution)
-        assert set(improved) == set(range(k))
-        scale = graph.total_volume if objective in ADDITIVE_OBJECTIVES else k
-        before, after = (value(graph, of, objective, resolution) for of in (labels, improved))
-        assert after >= before - 1e-12 * max(scale, abs(before))
-
-
 @for_each("name", WITH_EDGES)
 @for_each("k", [1, 2, 4])
 def test_isolated_nodes_and_those_without_a_cluster_are_left_alone(name, k):
@@ -72,16 +54,16 @@ def test_isolated_nodes_and_those_without_a_cluster_are_left_alone(name, k):
     labels = random_labels(graph.n_nodes, min(k, graph.n_nodes), 518)
     labels[graph.isolated] = -1
     present = set(labels) - {-1}
-    improved = move_nodes(graph, labels, objective="normalized_cut")
+    improved = gc.move_nodes(graph, labels, objective="normalized_cut")
     assert set(improved) - {-1} == present and (improved[graph.isolated] == -1).all()
-    assert normalized_cut(graph, improved) <= normalized_cut(graph, labels) + 1e-12
+    assert gc.normalized_cut(graph, improved) <= gc.normalized_cut(graph, labels) + 1e-12
 
 
 @pytest.mark.parametrize(("objective", "resolution"), AIMS)
 def test_no_move_is_left_that_would_help(objective, resolution):
     for graph in (make_graph("karate"), looped()):
         A = graph.to_scipy().toarray()
-        labels = move_nodes(graph, random_labels(len(A), 3, 2209), objective=objective, resolution=resolution)
+        labels = gc.move_nodes(graph, random_labels(len(A), 3, 2209), objective=objective, resolution=resolution)
         _, wanted = run_and_objective(graph, objective, resolution, 3)
         for node in range(len(A)):
             assert reference.best_move(A, labels, node, objective, resolution)[1] <= 1e-9 * wanted.unit
@@ -171,9 +153,9 @@ def test_a_refinement_keeps_k_clusters_and_its_sums_are_those_of_its_labels(
 
 def crossing_hub():
     """Blocks, and a node with an edge to every other."""
-    graph = planted_partition(8, 200, 8, 3, rng=4).graph.to_scipy().tolil()
+    graph = gc.planted_partition(8, 200, 8, 3, rng=4).graph.to_scipy().tolil()
     graph[0, 1:] = graph[1:, 0] = 1.0
-    return as_graph(graph.tocsr())
+    return gc.as_graph(graph.tocsr())
 
 
 @pytest.mark.parametrize("name", ["power-law blocks", "grid", "star", "hub"])
@@ -202,32 +184,34 @@ def test_labels_do_not_depend_on_threads(name, monkeypatch):
 @pytest.mark.parametrize("at_once", [0, levels.AT_ONCE])
 def test_without_time_only_a_refinement_that_looks_once_moves(at_once, monkeypatch):
     monkeypatch.setattr(levels, "AT_ONCE", at_once)
-    graph, planted = planted_partition(10, 200, 12, 3, rng=2209)
-    run = run_on(weigh(graph, "modularity"), 0, Progress(time_budget=1e-9))
+    graph, planted = gc.planted_partition(10, 200, 12, 3, rng=2209)
+    run = run_on(weigh(graph, "modularity"), 0, gc.Progress(time_budget=1e-9))
     _, wanted = run_and_objective(graph, "modularity", 1.0, 10)
     mistaken = np.where(np.random.default_rng(1).random(graph.n_nodes) < 0.2, (planted + 1) % 10, planted)
     found = with_sums(run.finest, mistaken.astype(np.int32), 10, run)
     assert (refine(run.finest, found, Task(wanted, 10), run).labels == mistaken).all()
     hasty = refine(run.finest, found, Task(wanted, 10), run, once=True)
-    assert adjusted_rand_index(hasty.labels, planted) > 0.95
+    assert gc.adjusted_rand_index(hasty.labels, planted) > 0.95
 
 
 def test_a_node_that_would_empty_its_cluster_stays():
     """Two nodes of a cluster that both gain by leaving: the second keeps it."""
-    labels = move_nodes(nx.complete_graph(8), np.array([0] * 6 + [1, 1]), objective="modularity", resolution=0.5)
+    labels = gc.move_nodes(nx.complete_graph(8), np.array([0] * 6 + [1, 1]), objective="modularity", resolution=0.5)
     assert np.bincount(labels).tolist() == [7, 1]
 
 
 def test_nodes_that_would_all_change_sides_do_not():
     """In a complete bipartite graph cut across its sides every node would follow the others to where they leave."""
     graph, labels = nx.complete_bipartite_graph(4, 4), np.repeat([0, 1], 4)
-    assert normalized_cut(graph, move_nodes(graph, labels, objective="normalized_cut")) < normalized_cut(graph, labels)
+    assert gc.normalized_cut(graph, gc.move_nodes(graph, labels, objective="normalized_cut")) < gc.normalized_cut(
+        graph, labels
+    )
 
 
 def test_a_move_queues_the_neighbors():
     """Along a path only the node at the border gains by a move; each move makes the next one the border."""
     labels = np.array([0] * 3 + [1] * 37, np.int32)
-    run, wanted = run_and_objective(as_graph(nx.path_graph(40)), "normalized_cut", None, 2)
+    run, wanted = run_and_objective(gc.as_graph(nx.path_graph(40)), "normalized_cut", None, 2)
     found, task = with_sums(run.finest, labels, 2, run), Task(wanted, 2)
     assert refine(run.finest, found, task, run, once=True).labels.tolist() == [0] * 4 + [1] * 36
     assert refine(run.finest, found, task, run).labels.tolist() == [0] * 20 + [1] * 20
@@ -235,13 +219,13 @@ def test_a_move_queues_the_neighbors():
 
 @pytest.mark.parametrize(("objective", "resolution"), ONE_OF_EACH)
 def test_mistaken_nodes_find_back(objective, resolution):
-    graph, planted = planted_partition(10, 200, 12, 3, rng=2209)
+    graph, planted = gc.planted_partition(10, 200, 12, 3, rng=2209)
     mistaken = planted.copy()
     wrong = np.random.default_rng(7).choice(graph.n_nodes, 500, replace=False)
     mistaken[wrong] = (mistaken[wrong] + 1) % 10
     resolution = 0.01 if objective == "constant_potts" else resolution
-    labels = move_nodes(graph, mistaken, objective=objective, resolution=resolution)
-    assert adjusted_rand_index(labels, planted) > 0.99
+    labels = gc.move_nodes(graph, mistaken, objective=objective, resolution=resolution)
+    assert gc.adjusted_rand_index(labels, planted) > 0.99
 
 
 def regions_one_by_one(A, penalty, rng):
@@ -266,11 +250,11 @@ def test_regions_are_as_good_as_those_of_sequential_passes(name, at_once, monkey
     monkeypatch.setattr(levels, "AT_ONCE", at_once)
     truth = None
     if name == "mesh":
-        graph = as_graph(nx.grid_2d_graph(30, 30))
+        graph = gc.as_graph(nx.grid_2d_graph(30, 30))
     elif name == "hubs":
         graph, truth = crossing_hub(), np.repeat(np.arange(8), 200)
     else:
-        graph, truth = planted_partition(10, 100, *((60, 20) if name == "dense" else (12, 3)), rng=2)
+        graph, truth = gc.planted_partition(10, 100, *((60, 20) if name == "dense" else (12, 3)), rng=2)
     A = sparse.csr_array(graph.to_scipy())
     values, purity = ([], []), ([], [])
     for seed in range(4):
@@ -278,7 +262,7 @@ def test_regions_are_as_good_as_those_of_sequential_passes(name, at_once, monkey
         penalty = 4.0 * run.totals.chance
         one_by_one = regions_one_by_one(A, penalty, np.random.default_rng(seed))
         for which, labels in enumerate((find_regions(run.finest, penalty, run).labels, one_by_one)):
-            values[which].append(modularity(graph, labels, resolution=4.0))
+            values[which].append(gc.modularity(graph, labels, resolution=4.0))
             if truth is not None:
                 counts = np.zeros((graph.n_nodes, 10))
                 np.add.at(counts, (labels, truth), 1)
@@ -303,24 +287,15 @@ def test_regions_do_not_cross_parts_and_their_sums_are_theirs(at_once, monkeypat
 @pytest.mark.parametrize("at_once", [0, levels.AT_ONCE])
 def test_no_fewer_regions_are_left_than_are_asked_for(at_once, monkeypatch):
     monkeypatch.setattr(levels, "AT_ONCE", at_once)
-    run = run_on(weigh(planted_partition(12, 80, 12, 2, rng=518).graph, "modularity"))
+    run = run_on(weigh(gc.planted_partition(12, 80, 12, 2, rng=518).graph, "modularity"))
     counts = [len(find_regions(run.finest, run.totals.chance, run, fewest=n).sums.size) for n in (1, 300, 959, 960)]
     assert counts[0] < counts[1] and counts[1:] == [300, 959, 960]
 
 
 def test_a_higher_pull_leaves_more_regions():
-    run = run_on(weigh(planted_partition(12, 80, 12, 2, rng=518).graph, "modularity"))
+    run = run_on(weigh(gc.planted_partition(12, 80, 12, 2, rng=518).graph, "modularity"))
     counts = [len(find_regions(run.finest, g * run.totals.chance, run).sums.size) for g in (0.1, 1.0, 10.0, 1e4)]
     assert counts == sorted(counts) and counts[0] < 120 and counts[-1] == len(run.finest.terms.mass)
-
-
-def test_regions_are_pure():
-    graph, planted = planted_partition(12, 80, 12, 2, rng=518)
-    run = run_on(weigh(graph, "modularity"))
-    regions = find_regions(run.finest, 8.0 * run.totals.chance, run)
-    counts = np.zeros((len(regions.sums.size), 12))
-    np.add.at(counts, (regions.labels, planted), 1)
-    assert counts.max(axis=1).sum() > 0.9 * graph.n_nodes
 
 
 def test_numbers_of_clusters_have_no_gap_once_some_are_empty():
@@ -333,14 +308,11 @@ def test_numbers_of_clusters_have_no_gap_once_some_are_empty():
     assert_same_sums(Partition(*made), run)
 
 
-def test_the_better_of_two_candidates_is_the_one_of_more_gain_or_of_the_lower_number():
+def test_the_better_of_two_candidates_is_the_one_of_more_gain_than_asked_for_or_of_the_lower_number():
     candidates = [(3, 1.0), (1, 2.0), (2, 2.0), (0, 2.0), (4, 0.5), (5, 2.0)]
     best, most = np.int32(-1), 0.0
     for c, gain in candidates:
         best, most = better_of(np.int32(c), gain, best, most)
     assert (best, most) == (0, 2.0), "of three candidates with the largest gain the lowest number"
-
-
-def test_no_candidate_is_taken_that_gains_no_more_than_what_is_asked_for():
-    assert better_of(np.int32(0), 1.0, np.int32(-1), 1.0) == (-1, 1.0)
-    assert better_of(np.int32(0), 0.5, np.int32(-1), 1.0) == (-1, 1.0)
+    for gain in (1.0, 0.5):
+        assert better_of(np.int32(0), gain, np.int32(-1), 1.0) == (-1, 1.0)

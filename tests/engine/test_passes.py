@@ -56,16 +56,9 @@ WAYS = {
 
 
 def figures(found: graphclust.Clustering) -> dict[str, object]:
-    return {
-        "modularity": found.modularity,
-        "normalized cut": found.normalized_cut,
-        "edge cut": found.edge_cut,
-        "conductance": found.conductance,
-        "volume": found.volume,
-        "sizes": found.sizes,
-        "imbalance": found.imbalance,
-        "inside": found.model().inside,
-        "mass": found.model().mass,
+    names = ("modularity", "normalized_cut", "edge_cut", "conductance", "volume", "sizes", "imbalance")
+    return {name: getattr(found, name) for name in names} | {
+        name: getattr(found.model(), name) for name in ("inside", "mass")
     }
 
 

@@ -4,31 +4,26 @@ import networkx as nx
 import numpy as np
 import pytest
 from aims import AIMS, WITH_EDGES, connected_part, looped, random_labels
-from cases import for_each
+from cases import for_each, refuses
 from reference import objectives as reference
 
-from graphclust.engine.refinement import move_nodes, refine_partition
-from graphclust.errors import ParameterError
-from graphclust.generators.planted_graphs import planted_partition
-from graphclust.io.graph_input import as_graph
-from graphclust.objective.agreement import adjusted_rand_index
-from graphclust.objective.cuts import normalized_cut
+import graphclust as gc
 
 CUT = {"objective": "normalized_cut"}
 
 
 def test_a_cluster_that_is_two_is_split_and_two_that_are_one_are_joined():
-    planted = planted_partition(10, 300, 16, 4, rng=2209)
+    planted = gc.planted_partition(10, 300, 16, 4, rng=2209)
     labels = planted.labels.copy()
     labels[labels == 1] = 0
     labels[np.flatnonzero(labels == 2)[::2]] = 1
-    best = normalized_cut(planted.graph, planted.labels)
+    best = gc.normalized_cut(planted.graph, planted.labels)
     assert (
-        normalized_cut(planted.graph, move_nodes(planted.graph, labels, **CUT)) > 1.2 * best
+        gc.normalized_cut(planted.graph, gc.move_nodes(planted.graph, labels, **CUT)) > 1.2 * best
     )  # moves alone do not get out
-    refined = refine_partition(planted.graph, labels, rng=0, **CUT)
-    assert normalized_cut(planted.graph, refined) < 1.001 * best
-    assert adjusted_rand_index(refined, planted.labels) > 0.99
+    refined = gc.refine_partition(planted.graph, labels, rng=0, **CUT)
+    assert gc.normalized_cut(planted.graph, refined) < 1.001 * best
+    assert gc.adjusted_rand_index(refined, planted.labels) > 0.99
 
 
 @pytest.mark.parametrize(("objective", "resolution"), AIMS)
@@ -38,7 +33,7 @@ def test_refining_never_lowers_the_value_and_keeps_every_cluster(name, objective
     A = graph.to_scipy().toarray()
     for k in {1, min(3, len(A))}:
         labels = random_labels(len(A), k, 7)
-        refined = refine_partition(graph, labels, objective=objective, resolution=resolution, rng=0)
+        refined = gc.refine_partition(graph, labels, objective=objective, resolution=resolution, rng=0)
         assert set(refined) == set(range(k))
         before, after = (reference.value(A, of, objective, resolution) for of in (labels, refined))
         assert after >= before - 1e-9 * max(1.0, abs(before))
@@ -46,19 +41,18 @@ def test_refining_never_lowers_the_value_and_keeps_every_cluster(name, objective
 
 
 def test_what_cannot_be_refined_is_refused():
-    graph = as_graph(nx.path_graph(4))
+    graph = gc.as_graph(nx.path_graph(4))
     for labels in ([0, 0, 2, 2], [0, 0, 1, -1]):
-        with pytest.raises(ParameterError, match="every node a cluster"):
-            refine_partition(graph, np.array(labels))
+        refuses(gc.ParameterError, "every node a cluster", gc.refine_partition, graph, np.array(labels))
 
 
 def test_what_is_best_already_stays():
-    graph, planted = planted_partition(5, 60, 14, 1, rng=0)
+    graph, planted = gc.planted_partition(5, 60, 14, 1, rng=0)
     for objective in ("modularity", "normalized_cut"):
-        assert (refine_partition(graph, planted, objective=objective, rng=0) == planted).all()
+        assert (gc.refine_partition(graph, planted, objective=objective, rng=0) == planted).all()
 
 
 def test_the_same_seed_refines_the_same():
     graph, labels = nx.gnp_random_graph(120, 0.08, seed=3), random_labels(120, 6, 0)
-    one, again, other = (refine_partition(graph, labels, rng=seed) for seed in (1, 1, 2))
+    one, again, other = (gc.refine_partition(graph, labels, rng=seed) for seed in (1, 1, 2))
     assert (one == again).all() and (one != other).any()

@@ -7,28 +7,17 @@ import networkx as nx
 import numpy as np
 import pytest
 from aims import ONE_OF_EACH, looped
-from cases import for_each
+from cases import for_each, refuses
 from quiet_calls import quietly
 from reference import objectives as reference
 
-from graphclust import Coreset, cluster_path, coreset_sc, merge_clusters, move_nodes, refine_partition
+import graphclust as gc
 from graphclust.compiled.graphs.levels import Task
 from graphclust.engine.agglomeration import agglomerate
 from graphclust.engine.engine import contract_to_regions
 from graphclust.engine.levels import run_on
 from graphclust.engine.resolution import FLOOR, REGIONS_PER_CLUSTER, Dendrogram, dendrogram_of, plan_for_k
-from graphclust.errors import ParameterError
-from graphclust.generators.planted_graphs import planted_partition
-from graphclust.io.graph_input import as_graph
-from graphclust.objective.cuts import normalized_cut
-from graphclust.objective.objective import (
-    ADDITIVE_OBJECTIVES,
-    OBJECTIVES,
-    ObjectiveChoice,
-    as_objective_choice,
-    chance_objective,
-    weigh,
-)
+from graphclust.objective.objective import ADDITIVE_OBJECTIVES, OBJECTIVES, as_objective_choice, chance_objective, weigh
 
 CLIQUES, BETWEEN = 5, 0.2  # two cliques, every two nodes of different ones linked too
 
@@ -37,14 +26,14 @@ def two_cliques():
     member = np.repeat(np.eye(2), CLIQUES, axis=0)
     A = np.where(member @ member.T > 0, 1.0, BETWEEN)
     np.fill_diagonal(A, 0.0)
-    return as_graph(A)
+    return gc.as_graph(A)
 
 
 @for_each("objective", ADDITIVE_OBJECTIVES)
 @for_each("resolution", [0.07, 1.0, np.float64(2.5), 3])
 @for_each("method", ["multilevel", "two-step"])
 def test_a_number_as_resolution_is_used_and_reported(method, resolution, objective):
-    found = coreset_sc(looped(60, 3, 0.1), 4, method=method, objective=objective, resolution=resolution, rng=0)
+    found = gc.coreset_sc(looped(60, 3, 0.1), 4, method=method, objective=objective, resolution=resolution, rng=0)
     assert found.resolution == pytest.approx(float(resolution), rel=1e-12)
     assert found.parameters["resolution"] == resolution and found.objective == objective
     assert f"at resolution {resolution:.3g}" in str(found)
@@ -53,8 +42,8 @@ def test_a_number_as_resolution_is_used_and_reported(method, resolution, objecti
 @pytest.mark.parametrize("graph", [nx.karate_club_graph(), nx.connected_caveman_graph(6, 4)])
 def test_another_resolution_is_another_clustering(graph):
     """Each is the better one at its own resolution; the lower one leaves clusters of less equal volume."""
-    A = as_graph(graph).to_scipy().toarray()
-    low, high = (coreset_sc(graph, 4, resolution=g, rng=0) for g in (0.1, 4.0))
+    A = gc.as_graph(graph).to_scipy().toarray()
+    low, high = (gc.coreset_sc(graph, 4, resolution=g, rng=0) for g in (0.1, 4.0))
     assert (low.labels != high.labels).any() and low.volume.max() > high.volume.max()
     for one, other in ((low, high), (high, low)):
         values = [reference.value(A, of.labels, "modularity", one.resolution) for of in (one, other)]
@@ -64,22 +53,22 @@ def test_another_resolution_is_another_clustering(graph):
 def test_cliques_of_very_unequal_sizes_are_found_at_a_low_resolution():
     graph = nx.disjoint_union_all([nx.complete_graph(size) for size in (24, 4, 4)])
     graph.add_edges_from([(0, 24), (25, 28), (29, 1)])
-    assert coreset_sc(graph, 3, resolution=0.3, rng=0).sizes.tolist() == [24, 4, 4]
+    assert gc.coreset_sc(graph, 3, resolution=0.3, rng=0).sizes.tolist() == [24, 4, 4]
 
 
 def test_the_resolution_of_the_constant_potts_model_is_in_weight_between_two_nodes():
     """Two cliques of weight 1 with weight 0.2 between any two of their nodes are natural from 0.2 to 1."""
-    found = coreset_sc(two_cliques(), 2, objective="constant_potts", rng=0)
+    found = gc.coreset_sc(two_cliques(), 2, objective="constant_potts", rng=0)
     assert found.resolution == pytest.approx(np.sqrt(BETWEEN))
     assert found.natural_range == pytest.approx((BETWEEN, found.resolution))
     assert found.sizes.tolist() == [CLIQUES, CLIQUES]
-    whole = coreset_sc(two_cliques(), 1, objective="constant_potts", rng=0)
+    whole = gc.coreset_sc(two_cliques(), 1, objective="constant_potts", rng=0)
     assert whole.natural_range == (0.0, whole.resolution)
 
 
 def test_the_range_of_modularity_is_links_over_what_chance_gives():
     graph = two_cliques()
-    found = coreset_sc(graph, 2, rng=0)
+    found = gc.coreset_sc(graph, 2, rng=0)
     degree = CLIQUES - 1 + BETWEEN * CLIQUES
     expected = (BETWEEN * graph.total_volume / degree**2, 1.0 * graph.total_volume / degree**2)
     assert found.resolution == pytest.approx(np.sqrt(expected[0] * expected[1]))
@@ -91,10 +80,10 @@ def united_for_the_number(found) -> bool:
 
 
 WAYS = {
-    "multilevel": lambda graph, k: coreset_sc(graph, k, rng=0),
-    "two-step": lambda graph, k: coreset_sc(graph, k, method="two-step", rng=0),
-    "by blocks": lambda graph, k: coreset_sc(graph, k, coreset=Coreset(sampling="parallel"), rng=0),
-    "path": lambda graph, k: cluster_path(graph, range(1, 41), rng=0)[k],
+    "multilevel": lambda graph, k: gc.coreset_sc(graph, k, rng=0),
+    "two-step": lambda graph, k: gc.coreset_sc(graph, k, method="two-step", rng=0),
+    "by blocks": lambda graph, k: gc.coreset_sc(graph, k, coreset=gc.Coreset(sampling="parallel"), rng=0),
+    "path": lambda graph, k: gc.cluster_path(graph, range(1, 41), rng=0)[k],
 }
 
 
@@ -108,15 +97,15 @@ def test_a_graph_of_many_more_natural_clusters_is_cut_at_the_floor_and_a_remark_
 
 def test_a_named_resolution_and_a_cut_leave_nothing_to_say_of_the_number():
     graph = nx.ring_of_cliques(30, 5)
-    assert not united_for_the_number(coreset_sc(graph, 2, resolution=0.5, rng=0))
-    assert not united_for_the_number(coreset_sc(graph, 2, objective="normalized_cut", rng=0))
+    assert not united_for_the_number(gc.coreset_sc(graph, 2, resolution=0.5, rng=0))
+    assert not united_for_the_number(gc.coreset_sc(graph, 2, objective="normalized_cut", rng=0))
 
 
 @for_each("objective", ADDITIVE_OBJECTIVES)
 @for_each("k", [1, 3, 8])
 def test_from_the_natural_range_on_no_union_of_two_clusters_pays(objective, k):
-    for graph in (looped(40, 3, 0.2), as_graph(nx.connected_caveman_graph(8, 5))):
-        A, found = graph.to_scipy().toarray(), coreset_sc(graph, k, objective=objective, rng=0)
+    for graph in (looped(40, 3, 0.2), gc.as_graph(nx.connected_caveman_graph(8, 5))):
+        A, found = graph.to_scipy().toarray(), gc.coreset_sc(graph, k, objective=objective, rng=0)
         lowest, highest = found.natural_range
         assert highest == found.resolution
         for resolution, pays in ((lowest * 1.001, False), (lowest * 0.999, True)):
@@ -179,7 +168,7 @@ def test_a_dendrogram_ends_one_union_below_k():
 
 
 def test_regions_are_of_sizes_at_which_some_times_k_are_natural():
-    run = run_on(weigh(as_graph(nx.connected_caveman_graph(40, 6)), "modularity"))
+    run = run_on(weigh(gc.as_graph(nx.connected_caveman_graph(40, 6)), "modularity"))
     dendrogram = dendrogram_of(run.finest, run, 5)
     few, many = [n * 5 for n in REGIONS_PER_CLUSTER], [n * 20 for n in REGIONS_PER_CLUSTER]
     for choice, k, numbers in (
@@ -197,7 +186,7 @@ def test_regions_are_of_sizes_at_which_some_times_k_are_natural():
 @for_each(("k", "size", "inner"), [(4, 500, 16), (8, 300, 14), (20, 200, 16)])
 @for_each("name", ADDITIVE_OBJECTIVES)
 def test_the_planted_number_of_clusters_is_natural_over_a_wide_range(name, k, size, inner):
-    graph, _ = planted_partition(k, size, inner, 2, rng=518)
+    graph, _ = gc.planted_partition(k, size, inner, 2, rng=518)
     run, widths = run_on(weigh(graph.subgraph(np.flatnonzero(~graph.isolated)), name)), {}
     for n in range(2, 2 * k + 3):
         regions = contract_to_regions(run.finest, n, run)[-1].coarse
@@ -209,12 +198,12 @@ def test_the_planted_number_of_clusters_is_natural_over_a_wide_range(name, k, si
 @pytest.mark.parametrize(("objective", "resolution"), ONE_OF_EACH)
 def test_both_figures_are_reported_whatever_it_was_made_for(objective, resolution):
     graph = looped(40, 3, 0.2)
-    found = coreset_sc(graph, 3, objective=objective, resolution=resolution, rng=0)
+    found = gc.coreset_sc(graph, 3, objective=objective, resolution=resolution, rng=0)
     A = graph.to_scipy().toarray()
     modularity = reference.value(A, found.labels, "modularity", 1.0) / A.sum()
     assert found.modularity == pytest.approx(modularity, abs=1e-12)
     assert found.normalized_cut == pytest.approx(3 - reference.value(A, found.labels, "normalized_cut", None))
-    assert found.normalized_cut == pytest.approx(normalized_cut(graph, found.labels))
+    assert found.normalized_cut == pytest.approx(gc.normalized_cut(graph, found.labels))
     data = json.loads(json.dumps(found.report()))
     assert data["modularity"] == found.modularity and data["normalized_cut"] == found.normalized_cut
     assert data["objective"] == objective == found.objective == found.parameters["objective"]
@@ -233,11 +222,15 @@ def test_both_figures_are_reported_whatever_it_was_made_for(objective, resolutio
 
 
 def test_modularity_at_the_matched_resolution_is_the_default():
-    found = coreset_sc(nx.karate_club_graph(), 2, rng=0)
+    found = gc.coreset_sc(nx.karate_club_graph(), 2, rng=0)
     assert (found.objective, found.parameters["objective"]) == ("modularity", "modularity")
     assert found.parameters["resolution"] == "auto" and isinstance(found.resolution, float)
-    same = coreset_sc(nx.karate_club_graph(), 2, objective="modularity", resolution="auto", rng=0)
-    assert same == found
+    for resolution in ("auto", None):
+        assert gc.coreset_sc(nx.karate_club_graph(), 2, objective="modularity", resolution=resolution, rng=0) == found
+    cut, same = (
+        gc.coreset_sc(nx.path_graph(9), 2, objective="normalized_cut", resolution=r, rng=0) for r in ("auto", None)
+    )
+    assert cut == same and cut.resolution is None
 
 
 @pytest.mark.parametrize("objective", OBJECTIVES)
@@ -245,7 +238,7 @@ def test_weights_in_another_unit_change_nothing(objective):
     """Four times every weight: the same labels and resolution of modularity, four times that of the Potts model."""
     graph = looped(60, 3, 0.1)
     A = graph.to_scipy()
-    one, other = (coreset_sc(as_graph(weights), 5, objective=objective, rng=1) for weights in (A, 4.0 * A))
+    one, other = (gc.coreset_sc(gc.as_graph(weights), 5, objective=objective, rng=1) for weights in (A, 4.0 * A))
     assert (one.labels == other.labels).all()
     if one.resolution is not None:
         assert other.resolution == pytest.approx((1.0 if OBJECTIVES[objective].is_relative else 4.0) * one.resolution)
@@ -253,10 +246,10 @@ def test_weights_in_another_unit_change_nothing(objective):
 
 @pytest.mark.parametrize("objective", [name for name in OBJECTIVES if name != "normalized_cut"])
 def test_the_published_method_is_for_the_normalized_cut(objective):
-    with pytest.raises(ParameterError, match=f"objective='{objective}' is not what method 'paper' is made for"):
-        coreset_sc(nx.karate_club_graph(), 2, method="paper", objective=objective)
-    with pytest.raises(ParameterError, match="is not what method 'paper'"):
-        coreset_sc(nx.karate_club_graph(), 2, coreset=Coreset(embedding="power"), objective=objective)
+    with pytest.raises(gc.ParameterError, match=f"objective='{objective}' is not what method 'paper' is made for"):
+        gc.coreset_sc(nx.karate_club_graph(), 2, method="paper", objective=objective)
+    with pytest.raises(gc.ParameterError, match="is not what method 'paper'"):
+        gc.coreset_sc(nx.karate_club_graph(), 2, coreset=gc.Coreset(embedding="power"), objective=objective)
 
 
 def test_the_published_method_says_what_it_was_made_for():
@@ -265,36 +258,27 @@ def test_the_published_method_says_what_it_was_made_for():
     assert "a small normalized cut" in str(found)
     same = quietly(nx.karate_club_graph(), 2, method="paper", objective="normalized_cut", rng=0)
     assert (same.labels == found.labels).all()
-    with pytest.raises(ParameterError, match=r"resolution=1\.0 is not an option of method 'paper'"):
-        coreset_sc(nx.karate_club_graph(), 2, method="paper", resolution=1.0)
-
-
-def test_an_aim_is_an_objective_and_a_resolution_where_it_has_one():
-    assert (
-        as_objective_choice("normalized_cut", None)
-        == as_objective_choice("normalized_cut", "auto")
-        == ObjectiveChoice("normalized_cut", None)
-    )
-    assert (
-        as_objective_choice("modularity", None)
-        == as_objective_choice("modularity", "auto")
-        == ObjectiveChoice("modularity", "auto")
-    )
-    assert as_objective_choice("constant_potts", 2) == ObjectiveChoice("constant_potts", 2.0)
+    with pytest.raises(gc.ParameterError, match=r"resolution=1\.0 is not an option of method 'paper'"):
+        gc.coreset_sc(nx.karate_club_graph(), 2, method="paper", resolution=1.0)
 
 
 @for_each(
     ("objective", "resolution", "error", "words"),
     [
-        ("conductance", None, ParameterError, "objective='conductance'.*'modularity', 'normalized_cut'"),
-        (3, None, ParameterError, "objective=3"),
-        ("normalized_cut", 1.0, ParameterError, "resolution=1.0 is not an option of objective 'normalized_cut'"),
-        ("ratio_cut", 2, ParameterError, "resolution=2.* is not an option of objective 'ratio_cut'"),
-        ("modularity", "automatic", ParameterError, "resolution='automatic' is unknown, expected 'auto' or a number"),
-        ("modularity", 0.0, ParameterError, "resolution=0.0"),
-        ("modularity", -1, ParameterError, "resolution=-1"),
-        ("constant_potts", float("nan"), ParameterError, "resolution=nan"),
-        ("constant_potts", float("inf"), ParameterError, "resolution=inf"),
+        ("conductance", None, gc.ParameterError, "objective='conductance'.*'modularity', 'normalized_cut'"),
+        (3, None, gc.ParameterError, "objective=3"),
+        ("normalized_cut", 1.0, gc.ParameterError, "resolution=1.0 is not an option of objective 'normalized_cut'"),
+        ("ratio_cut", 2, gc.ParameterError, "resolution=2.* is not an option of objective 'ratio_cut'"),
+        (
+            "modularity",
+            "automatic",
+            gc.ParameterError,
+            "resolution='automatic' is unknown, expected 'auto' or a number",
+        ),
+        ("modularity", 0.0, gc.ParameterError, "resolution=0.0"),
+        ("modularity", -1, gc.ParameterError, "resolution=-1"),
+        ("constant_potts", float("nan"), gc.ParameterError, "resolution=nan"),
+        ("constant_potts", float("inf"), gc.ParameterError, "resolution=inf"),
         ("modularity", [1.0], TypeError, "resolution="),
     ],
 )
@@ -303,10 +287,9 @@ def test_what_is_no_aim_is_refused_by_all_that_take_one(objective, resolution, e
     options = {"objective": objective, "resolution": resolution}
     for call in (
         lambda: as_objective_choice(objective, resolution),
-        lambda: coreset_sc(graph, 2, **options),
-        lambda: merge_clusters(graph, 2, **options),
-        lambda: move_nodes(graph, labels, **options),
-        lambda: refine_partition(graph, labels, **options),
+        lambda: gc.coreset_sc(graph, 2, **options),
+        lambda: gc.merge_clusters(graph, 2, **options),
+        lambda: gc.move_nodes(graph, labels, **options),
+        lambda: gc.refine_partition(graph, labels, **options),
     ):
-        with pytest.raises(error, match=words):
-            call()
+        refuses(error, words, call)

@@ -5,7 +5,7 @@ import warnings
 import networkx as nx
 import numpy as np
 import pytest
-from cases import for_each
+from cases import for_each, refuses
 
 from graphclust import as_graph, communities, coreset_sc
 from graphclust.errors import GraphValidationError, GraphWarning, ParameterError
@@ -75,13 +75,11 @@ def test_weights_of_an_edge_in_both_directions_are_one_and_repeats_add_up():
     ],
 )
 def test_what_is_no_array_of_edges_is_refused(edges, n, weights, message):
-    with pytest.raises(GraphValidationError, match=message):
-        graph_from_edge_arrays(edges, n, weights)
+    refuses(GraphValidationError, message, graph_from_edge_arrays, edges, n, weights)
 
 
 def test_an_array_of_edges_has_no_name_of_weights():
-    with pytest.raises(ParameterError, match="weight='w'"):
-        as_graph((TWO_TRIANGLES, 6), weight="w")
+    refuses(ParameterError, "weight='w'", as_graph, (TWO_TRIANGLES, 6), weight="w")
 
 
 def test_a_tuple_of_edges_is_still_a_list_of_edges():

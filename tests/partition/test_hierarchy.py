@@ -12,7 +12,7 @@ import networkx as nx
 import numpy as np
 import pandas
 import pytest
-from cases import for_each
+from cases import for_each, refuses
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from nested_levels import check_levels, inner_edges
@@ -81,16 +81,12 @@ def test_a_small_cluster_is_left_only_where_no_sibling_is_tied_to_it(A, least):
         above = labels
 
 
-@pytest.mark.parametrize(("n", "most", "sizes"), [(100, 10, [10] * 10), (31, 10, [8, 8, 8, 7]), (7, 3, [3, 2, 2])])
-def test_a_clique_is_split_evenly(n, most, sizes):
-    found = levels_of(nx.complete_graph(n), max_size=most)
-    assert [len(parents) for parents in found.parents] == [1, len(sizes)]
-    assert np.bincount(found.levels[-1]).tolist() == sizes
-
-
-def test_leaves_of_a_star_for_which_the_hub_has_no_room_stand_together():
-    found = levels_of(nx.star_graph(30), max_size=10)
-    assert np.bincount(found.levels[-1]).tolist() == [8, 8, 8, 7]
+def test_a_clique_is_split_evenly_and_leaves_for_which_the_hub_has_no_room_stand_together():
+    for n, most, sizes in ((100, 10, [10] * 10), (31, 10, [8, 8, 8, 7]), (7, 3, [3, 2, 2])):
+        found = levels_of(nx.complete_graph(n), max_size=most)
+        assert [len(parents) for parents in found.parents] == [1, len(sizes)]
+        assert np.bincount(found.levels[-1]).tolist() == sizes
+    assert np.bincount(levels_of(nx.star_graph(30), max_size=10).levels[-1]).tolist() == [8, 8, 8, 7]
 
 
 def test_a_split_runs_along_the_weakest_connections():
@@ -215,8 +211,7 @@ def test_levels_asked_for_keep_the_coarsest_and_the_finest():
     ],
 )
 def test_impossible_arguments_are_named(options, words):
-    with pytest.raises(ValueError, match="^" + words.replace("(", r"\(")):
-        hierarchy(nx.karate_club_graph(), **options)
+    refuses(ValueError, "^" + words.replace("(", r"\("), hierarchy, nx.karate_club_graph(), **options)
 
 
 def test_an_attribute_of_nodes_weighs_them():
@@ -286,8 +281,7 @@ def test_a_cut_has_exactly_k_clusters_and_passes_through_the_levels():
         assert KARATE.cut(k).n_clusters == k
     for labels in KARATE.levels:
         assert (KARATE.cut(labels.max() + 1).labels == labels).all()
-    with pytest.raises(ParameterError, match="k=35 is out of range"):
-        KARATE.cut(35)
+    refuses(ParameterError, "k=35 is out of range", KARATE.cut, 35)
 
 
 @pytest.mark.parametrize(
@@ -296,8 +290,7 @@ def test_a_cut_has_exactly_k_clusters_and_passes_through_the_levels():
 def test_a_file_of_text_that_could_not_hold_the_names_is_refused(names, words, tmp_path):
     found = hierarchy(nx.Graph([names, (names[0], "b")]), rng=0)
     for ending in ("csv", "tsv", "nwk"):
-        with pytest.raises(GraphValidationError, match=f"{words}.* save a .json file"):
-            found.save(tmp_path / f"levels.{ending}")
+        refuses(GraphValidationError, f"{words}.* save a .json file", found.save, tmp_path / f"levels.{ending}")
     found.save(tmp_path / "levels.json")
     nodes = [node for one in json.loads((tmp_path / "levels.json").read_text())["clusters"] for node in one["nodes"]]
     assert {*names} <= {*nodes} and [file.name for file in tmp_path.iterdir()] == ["levels.json"]
@@ -420,7 +413,7 @@ def test_the_command_writes_a_page_with_all_levels(edges, tmp_path, capsys):
     assert main(["hierarchy", str(edges), "--html", str(page)]) == 2
     assert "exists already" in capsys.readouterr().err
     assert main(["hierarchy", str(edges), "-o", "a.json", "--html", "a.json"]) == 2
-    assert "-o and --html both name a.json, expected two files" in capsys.readouterr().err
+    assert "two outputs are named a.json" in capsys.readouterr().err
 
 
 IN_A_PROCESS = """
@@ -457,13 +450,8 @@ def test_a_hundred_orders_and_any_seed_of_hashes_give_the_same_text():
         lambda graph: cluster_path(graph, range(2, 9), rng=1)[5],
     ):
         assert len({frozenset(method(graph).as_dict().items()) for graph in graphs}) == 1
-
-
-@pytest.mark.slow
-def test_the_order_of_nodes_and_edges_changes_no_equal_parts():
-    rng = np.random.default_rng(0)
-    graphs = [named_graph(rng.permutation(77).tolist(), rng.permutation(254).tolist()) for _ in range(20)]
-    for graph in graphs:
+    for graph in graphs[:20]:
         nx.set_node_attributes(graph, {node: 1.0 + len(str(node)) / 10.0 for node in graph}, "load")
     for options in ({}, {"node_weight": "load", "effort": "low"}):
-        assert len({frozenset(balanced_partition(G, 5, rng=1, **options).as_dict().items()) for G in graphs}) == 1
+        parts = (balanced_partition(graph, 5, rng=1, **options) for graph in graphs[:20])
+        assert len({frozenset(one.as_dict().items()) for one in parts}) == 1

@@ -8,6 +8,7 @@ import sys
 
 import numpy as np
 import pytest
+from cases import refuses
 
 import graphclust
 from graphclust import ParameterError, ResourceLimitError, coreset_sc, estimate_memory, planted_partition
@@ -85,10 +86,8 @@ def test_what_is_too_much_is_refused_before_the_work():
         raise AssertionError("the work has begun")
 
     words = r"needs about \d+ MiB beside the graph of 3000 nodes and \d+ entries, but memory_limit is 1,000 bytes"
-    with pytest.raises(ResourceLimitError, match=words):
-        coreset_sc(graph, 10, memory_limit=1000, progress=listener)
-    with pytest.raises(ParameterError, match="memory_limit"):
-        coreset_sc(graph, 10, memory_limit=0)
+    refuses(ResourceLimitError, words, coreset_sc, graph, 10, memory_limit=1000, progress=listener)
+    refuses(ParameterError, "memory_limit", coreset_sc, graph, 10, memory_limit=0)
     enough = estimate_memory(graph, 10)
     with pytest.raises(ResourceLimitError, match=f"needs about {enough >> 20} MiB"):
         coreset_sc(graph, 10, memory_limit=enough - 1, progress=listener)
@@ -97,8 +96,7 @@ def test_what_is_too_much_is_refused_before_the_work():
 
 @pytest.mark.parametrize("counts", [(10,), (0, 5), (10, -1)])
 def test_impossible_counts_are_refused(counts):
-    with pytest.raises(ParameterError):
-        estimate_memory(counts, 2)
+    refuses(ParameterError, None, estimate_memory, counts, 2)
 
 
 LIMITED = """

@@ -5,6 +5,8 @@ import json
 import networkx as nx
 import numpy as np
 import pytest
+from cases import refuses
+from reference.objectives import partitions
 
 from graphclust import balanced_partition, cluster_path, communities, coreset_sc, hierarchy, modularity
 from graphclust.errors import GraphValidationError, ParameterError
@@ -16,12 +18,9 @@ pytestmark = pytest.mark.filterwarnings("ignore:.*isolated node:graphclust.error
 def test_without_edges_each_node_is_a_cluster_and_every_figure_is_defined():
     nothing = nx.empty_graph(3)
     cases = [
-        {},
-        {"objective": "constant_potts", "resolution": 0.5},
-        {"effort": "high"},
-        {"components": "largest"},
+        {}, {"objective": "constant_potts", "resolution": 0.5}, {"effort": "high"}, {"components": "largest"},
         {"max_size": 2},
-    ]
+    ]  # fmt: skip
     for options in cases:
         found = communities(nothing, **options)
         assert found.labels.tolist() == [0, 1, 2] and any("no edges" in one for one in found.remarks), options
@@ -38,22 +37,13 @@ def test_without_edges_each_node_is_a_cluster_and_every_figure_is_defined():
     assert sorted(balanced_partition(nothing, 2, rng=0).sizes) == [1, 2]
     assert communities(nx.path_graph(3)).update(removed=[(0, 1), (1, 2)]).k == 3
     for refuse in (lambda: coreset_sc(nothing, 2), lambda: cluster_path(nothing)):
-        with pytest.raises(GraphValidationError, match=r"no edges, .*communities\(G\) makes each node a cluster"):
-            refuse()
-
-
-def partitions_of(n):
-    """All labels 0, 1, ... of n nodes, numbered by first appearance."""
-    found = [[0]]
-    for _ in range(n - 1):
-        found = [[*labels, c] for labels in found for c in range(max(labels) + 2)]
-    return found
+        refuses(GraphValidationError, r"no edges, .*communities\(G\) makes each node a cluster", refuse)
 
 
 def test_of_equally_good_partitions_the_one_of_fewest_clusters_is_returned():
     """By brute force over partitions into connected clusters; the constant Potts model has many ties."""
     n_tied = n_in_vain = 0
-    everything = [np.array(labels) for labels in partitions_of(6)]
+    everything = partitions(6)
     for seed in range(60):
         G = nx.gnm_random_graph(6, 5 + seed % 8, seed=seed)
         A = nx.to_numpy_array(G)
@@ -121,5 +111,4 @@ def test_small_clusters_apart_are_in_no_cluster():
         ({"small": "alone", "min_size": 5}, "'unite', 'apart'"),
         ({"small": "apart", "min_size": 40}, "min_size=40 .* at most 30"),
     ]:
-        with pytest.raises(ParameterError, match=words):
-            communities(G, rng=0, **options)
+        refuses(ParameterError, words, communities, G, rng=0, **options)

@@ -1,6 +1,17 @@
 """Slow twins of the objectives: dense matrices, sums over pairs of nodes, straight from the definitions."""
 
+import functools
+
 import numpy as np
+
+
+@functools.cache
+def partitions(n: int) -> np.ndarray:
+    """All partitions of n nodes, as labels in the order of their first nodes; (n_partitions, n)."""
+    labels = [[0]]
+    for _ in range(n - 1):
+        labels = [[*one, c] for one in labels for c in range(max(one) + 2)]
+    return np.array(labels)
 
 
 def value(A: np.ndarray, labels: np.ndarray, name: str, resolution: float | None) -> float:

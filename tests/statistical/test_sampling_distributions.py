@@ -6,10 +6,8 @@ import pytest
 from reference import algorithms as reference
 from scipy import stats
 
-from graphclust.coreset.sampling import CoresetSample, construct_coreset, importance_sample, sampling_probabilities
-from graphclust.coreset.seeding import Seeds, _draw_by_scan, _draw_by_tree, d2_seeding
-from graphclust.objective.kernel import NormalizedCutKernel
-from graphclust.progress import Progress
+import graphclust as gc
+from graphclust.coreset.seeding import _draw_by_scan, _draw_by_tree
 
 DRAWS = 20_000
 LEAST_P = 1e-6
@@ -20,7 +18,7 @@ def uneven():
     """A loop-free graph of 40 nodes with degrees from 1 to about 20, and its dense kernel."""
     graph = nx.barabasi_albert_graph(34, 3, seed=9)
     graph.add_edges_from((0, leaf) for leaf in range(34, 40))
-    return NormalizedCutKernel.of(graph), *reference.dense_kernel(nx.to_numpy_array(graph))
+    return gc.NormalizedCutKernel.of(graph), *reference.dense_kernel(nx.to_numpy_array(graph))
 
 
 def p_value(drawn: np.ndarray, probabilities: np.ndarray) -> float:
@@ -38,7 +36,7 @@ def p_value(drawn: np.ndarray, probabilities: np.ndarray) -> float:
 def third_draws(kernel, method, n_seeds):
     """Pairs (seeds before, seed drawn) over many runs."""
     rng = np.random.default_rng(5501)
-    return [tuple(d2_seeding(kernel, n_seeds, method=method, rng=rng).nodes) for _ in range(DRAWS)]
+    return [tuple(gc.d2_seeding(kernel, n_seeds, method=method, rng=rng).nodes) for _ in range(DRAWS)]
 
 
 @pytest.mark.parametrize(("method", "n_seeds"), [("tree", 2), ("naive", 2)])
@@ -98,7 +96,7 @@ def test_tree_and_scan_agree_on_the_whole_sequence(uneven):
     rng = np.random.default_rng(9102)
 
     def triples(draw_all, kernel, start, first_drawn):
-        drawn = [draw_all(kernel, start, rng.random(3), Progress()).nodes for _ in range(DRAWS // 2)]
+        drawn = [draw_all(kernel, start, rng.random(3), gc.Progress()).nodes for _ in range(DRAWS // 2)]
         return np.array(drawn)[:, first_drawn:]
 
     by_tree = triples(_draw_by_tree, kernel, x_star, 2)  # its first uniform draw hits x* again
@@ -106,20 +104,20 @@ def test_tree_and_scan_agree_on_the_whole_sequence(uneven):
     # Broken variants: another start; weights forgotten.
     other = int(np.argmax(np.diag(K)))
     assert least_p_of_one_distribution(by_tree, triples(_draw_by_scan, kernel, other, 1)) < LEAST_P
-    alike = NormalizedCutKernel(kernel.graph, kernel.degrees, kernel.self_affinity, np.ones(40))
+    alike = gc.NormalizedCutKernel(kernel.graph, kernel.degrees, kernel.self_affinity, np.ones(40))
     assert least_p_of_one_distribution(by_tree, triples(_draw_by_scan, alike, x_star, 1)) < LEAST_P
 
 
 @pytest.mark.parametrize("second_term", ["seed_weight", "voronoi"])
 def test_importance_sampling_draws_from_the_exact_distribution(uneven, second_term):
     kernel, K, weights = uneven
-    seeds = d2_seeding(kernel, 4, rng=77)
+    seeds = gc.d2_seeding(kernel, 4, rng=77)
     expected = reference.importance_probabilities(K, weights, seeds.nodes, second_term)
-    np.testing.assert_allclose(sampling_probabilities(kernel, seeds, second_term=second_term), expected, rtol=1e-11)
+    np.testing.assert_allclose(gc.sampling_probabilities(kernel, seeds, second_term=second_term), expected, rtol=1e-11)
     rng = np.random.default_rng(313)
     drawn = []
     for _ in range(400):
-        coreset = importance_sample(kernel, seeds, 50, second_term=second_term, rng=rng)
+        coreset = gc.importance_sample(kernel, seeds, 50, second_term=second_term, rng=rng)
         counts = coreset.weights * expected[coreset.nodes] * 50 / weights[coreset.nodes]
         np.testing.assert_allclose(counts, np.round(counts), atol=1e-9)
         drawn.append(np.repeat(coreset.nodes, np.round(counts).astype(int)))
@@ -139,7 +137,7 @@ def coreset_costs(kernel, K, seeds, weights_of, n_coresets=4000, size=25):
     distances = np.min([np.diag(K) + K[c, c] - 2 * K[:, c] for c in centers], axis=0)
     costs = []
     for _ in range(n_coresets):
-        coreset = importance_sample(kernel, seeds, size, rng=rng)
+        coreset = gc.importance_sample(kernel, seeds, size, rng=rng)
         costs.append(float(weights_of(coreset) @ distances[coreset.nodes]))
     return np.array(costs), distances
 
@@ -150,17 +148,17 @@ def z_score(costs: np.ndarray, exact: float) -> float:
 
 def test_coreset_cost_and_total_weight_are_unbiased(uneven):
     kernel, K, weights = uneven
-    seeds = d2_seeding(kernel, 4, rng=12)
+    seeds = gc.d2_seeding(kernel, 4, rng=12)
     costs, distances = coreset_costs(kernel, K, seeds, lambda coreset: coreset.weights)
     assert abs(z_score(costs, float(weights @ distances))) < 5
 
     # Broken variant: a node drawn twice is kept once, with the weight of one draw.
-    probabilities = sampling_probabilities(kernel, seeds)
+    probabilities = gc.sampling_probabilities(kernel, seeds)
     once, _ = coreset_costs(kernel, K, seeds, lambda c: weights[c.nodes] / (probabilities[c.nodes] * 25))
     assert abs(z_score(once, float(weights @ distances))) > 20
 
     rng = np.random.default_rng(31)
-    totals = np.array([importance_sample(kernel, seeds, 25, rng=rng).weights.sum() for _ in range(4000)])
+    totals = np.array([gc.importance_sample(kernel, seeds, 25, rng=rng).weights.sum() for _ in range(4000)])
     assert abs(z_score(totals, float(weights.sum()))) < 5
 
 
@@ -171,14 +169,14 @@ def test_iterated_coresets_are_unbiased_too(uneven):
     rng = np.random.default_rng(404)
     costs = []
     for _ in range(3000):
-        coreset = construct_coreset(kernel, 2, 10, rounds=2, rng=rng)
+        coreset = gc.construct_coreset(kernel, 2, 10, rounds=2, rng=rng)
         costs.append(float(coreset.weights @ distances[coreset.nodes]))
     assert abs(z_score(np.array(costs), float(weights @ distances))) < 5
 
 
 def test_error_of_a_coreset_falls_with_the_root_of_its_size(uneven):
     kernel, K, weights = uneven
-    seeds = d2_seeding(kernel, 4, rng=12)
+    seeds = gc.d2_seeding(kernel, 4, rng=12)
     sizes = [100, 400, 1600, 6400]
     errors = []
     for size in sizes:
@@ -189,9 +187,9 @@ def test_error_of_a_coreset_falls_with_the_root_of_its_size(uneven):
 
 
 def test_tiny_sensitivities_give_finite_weights():
-    kernel = NormalizedCutKernel.of(nx.path_graph(5))
-    seeds = Seeds(np.array([0]), np.full(5, 1e-300), np.zeros(5, int), 0, 0)
-    coreset = importance_sample(kernel, seeds, 1000, rng=0)
-    assert isinstance(coreset, CoresetSample)
+    kernel = gc.NormalizedCutKernel.of(nx.path_graph(5))
+    seeds = gc.Seeds(np.array([0]), np.full(5, 1e-300), np.zeros(5, int), 0, 0)
+    coreset = gc.importance_sample(kernel, seeds, 1000, rng=0)
+    assert isinstance(coreset, gc.CoresetSample)
     assert np.isfinite(coreset.weights).all()
     assert coreset.weights.sum() == pytest.approx(kernel.point_weights.sum(), rel=0.2)

@@ -6,7 +6,7 @@ import pytest
 from aims import random_labels
 from graphs import make
 
-import graphclust
+import graphclust as gc
 from graphclust.compiled.graphs.levels import Task
 from graphclust.compiled.graphs.objective import value_of
 from graphclust.engine.levels import run_on, with_sums
@@ -24,7 +24,7 @@ pytestmark = pytest.mark.slow
 
 @pytest.fixture(scope="module")
 def planted():
-    return graphclust.planted_partition(8, 250, 14, 3, rng=77)
+    return gc.planted_partition(8, 250, 14, 3, rng=77)
 
 
 def engine_of(graph, n_blocks=5):
@@ -48,14 +48,14 @@ def sums_of(graph, labels, k, name):
 
 
 def parallel(graph, k, size=None, **options):
-    how = graphclust.Coreset(size=size, sampling="parallel")
-    return graphclust.coreset_sc(graph, k, method="two-step", coreset=how, **options)
+    how = gc.Coreset(size=size, sampling="parallel")
+    return gc.coreset_sc(graph, k, method="two-step", coreset=how, **options)
 
 
 @pytest.mark.parametrize("objective", ["modularity", "normalized_cut"])
 def test_planted_clusters_are_found(planted, objective):
     found = parallel(planted.graph, 8, objective=objective, rng=5)
-    assert graphclust.adjusted_rand_index(found.labels, planted.labels) > 0.99
+    assert gc.adjusted_rand_index(found.labels, planted.labels) > 0.99
     assert found.parameters["coreset"]["sampling"] == "parallel" and found.parameters["method"] == "two-step"
     assert found.n_clusters == 8 and found.coreset is not None
     assert (found.labels[found.coreset.nodes] == found.coreset.labels).all()
@@ -76,7 +76,7 @@ def test_blocks_without_rows_and_of_one_row_change_no_label(planted):
 def test_isolated_nodes_stay_out(planted):
     matrix = planted.graph.to_scipy().tolil()
     matrix.resize((2010, 2010))
-    with pytest.warns(graphclust.GraphWarning):
+    with pytest.warns(gc.GraphWarning):
         found = parallel(matrix.tocsr(), 8, rng=5)
     assert (found.labels[2000:] == -1).all() and (found.labels[:2000] >= 0).all()
 
@@ -102,7 +102,7 @@ def tells_of_doubt(found):
 
 @pytest.mark.parametrize("objective", ["modularity", "normalized_cut"])
 def test_a_coreset_whose_nodes_are_hardly_linked_is_told_of(planted, objective):
-    clear = graphclust.planted_partition(8, 250, 30, 1, rng=7).graph
+    clear = gc.planted_partition(8, 250, 30, 1, rng=7).graph
     assert not tells_of_doubt(parallel(clear, 8, objective=objective, rng=5))
     assert tells_of_doubt(parallel(planted.graph, 8, objective=objective, size=60, rng=5))
 
@@ -111,7 +111,7 @@ def test_a_coreset_whose_nodes_are_hardly_linked_is_told_of(planted, objective):
 @pytest.mark.parametrize("objective", ["modularity", "ratio_cut"])
 @pytest.mark.parametrize("n_blocks", [1, 5])
 def test_a_contraction_made_by_blocks_is_that_in_memory(name, objective, n_blocks):
-    graph = graphclust.as_graph(make(name))
+    graph = gc.as_graph(make(name))
     labels, engine = random_labels(graph.n_nodes, 4, 7).astype(np.int32), engine_of(graph, n_blocks)
     found = in_blocks_of(engine, 4).contract(engine.once(lambda source: labels), 4, objective)
     whole = InMemory(graph, np.ones(graph.n_nodes, bool), 4, np.random.default_rng(0), Progress())
@@ -173,7 +173,7 @@ def test_rounds_of_moves_raise_the_value_and_empty_no_cluster(planted, monkeypat
 
 def test_a_cluster_that_all_would_leave_stays():
     """Two nodes of a clique that are a cluster by themselves would both gain by joining the rest of it."""
-    graph = graphclust.as_graph(nx.disjoint_union(nx.complete_graph(10), nx.complete_graph(10)))
+    graph = gc.as_graph(nx.disjoint_union(nx.complete_graph(10), nx.complete_graph(10)))
     labels = np.array([2, 2, *[0] * 8, *[1] * 10], np.int32)
     engine, objective = engine_of(graph, 2), additive_objective(weigh(graph, "modularity").totals, 3, 1.0)
     moved = moved_in_blocks(engine, labels, 3, objective, "modularity")
@@ -182,7 +182,7 @@ def test_a_cluster_that_all_would_leave_stays():
 
 def test_a_round_that_does_no_good_is_taken_back(monkeypatch):
     """In a complete bipartite graph split the wrong way all want to change sides, and would change for ever."""
-    graph = graphclust.as_graph(nx.complete_bipartite_graph(20, 20))
+    graph = gc.as_graph(nx.complete_bipartite_graph(20, 20))
     on = weigh(graph, "normalized_cut")
     objective = ratio_objective(on.totals)
     labels = np.repeat([0, 1], 20).astype(np.int32)
@@ -199,14 +199,14 @@ def test_a_round_that_does_no_good_is_taken_back(monkeypatch):
 
 
 def test_steps_get_what_belongs_to_their_block():
-    engine = engine_of(graphclust.as_graph(nx.path_graph(10)), 2)
+    engine = engine_of(gc.as_graph(nx.path_graph(10)), 2)
     values = engine.each(lambda source, first, last, own, same: (first, last, own, same), engine.by_block("ab"), 7)
     assert isinstance(values, ByBlock) and engine.fetch(values) == [(0, 5, "a", 7), (5, 10, "b", 7)]
     assert engine.fetch(engine.once(lambda source, parts: parts, values)) == engine.fetch(values)
 
 
 def test_of_those_that_would_join_a_cluster_its_share_does():
-    graph = graphclust.as_graph(nx.complete_bipartite_graph(300, 300))
+    graph = gc.as_graph(nx.complete_bipartite_graph(300, 300))
     labels = np.repeat([0, 1], 300).astype(np.int32)
     engine, on = engine_of(graph, 1), weigh(graph, "normalized_cut")
     sums = in_blocks_of(engine, 2).sums(engine.once(lambda source: labels), 2, "normalized_cut")
@@ -219,7 +219,7 @@ def test_of_those_that_would_join_a_cluster_its_share_does():
 
 def test_a_small_cluster_grows_by_about_half_in_a_round(monkeypatch):
     """All of a clique would join the thirty of it that are a cluster; the others are with nodes far away."""
-    graph = graphclust.as_graph(nx.disjoint_union(nx.complete_graph(330), nx.complete_graph(600)))
+    graph = gc.as_graph(nx.disjoint_union(nx.complete_graph(330), nx.complete_graph(600)))
     labels = np.array([0] * 30 + [1] * 900, np.int32)
     engine, objective = engine_of(graph, 3), additive_objective(weigh(graph, "modularity").totals, 2, 1.0)
     monkeypatch.setattr(in_blocks, "MOST_ROUNDS", 1)
@@ -233,24 +233,20 @@ def test_clusters_of_unequal_sizes_are_found_by_blocks_too(inside, outside, draw
     """Where neighbors change places the index is near .93 on the first, where nodes do not move by both aims first near
     .95 on the second."""
     sizes = (200 * 1000 * 0.15 * 0.85 ** np.arange(200)).astype(int) + 50
-    hidden = graphclust.stochastic_block_model(
-        sizes.tolist(), (inside / sizes).tolist(), outside / sizes.sum(), rng=drawn
-    )
+    hidden = gc.stochastic_block_model(sizes.tolist(), (inside / sizes).tolist(), outside / sizes.sum(), rng=drawn)
     found = [parallel(hidden.graph, 200, rng=seed).labels for seed in range(3)]
-    assert np.median([graphclust.adjusted_rand_index(labels, hidden.labels) for labels in found]) > 0.98
+    assert np.median([gc.adjusted_rand_index(labels, hidden.labels) for labels in found]) > 0.98
 
 
 @pytest.mark.slow
 def test_the_two_ways_to_sample_are_equal_within_noise():
     """Over 20 seeds, on a graph whose clusters are hard to find: in value, and in agreement with the planted ones."""
-    planted = graphclust.planted_partition(30, 1000, 14, 12, degree_exponent=2.5, rng=5)
+    planted = gc.planted_partition(30, 1000, 14, 12, degree_exponent=2.5, rng=5)
     found = {way: [] for way in ("tree", "parallel")}
     for seed in range(20):
         for way, figures in found.items():
-            clustering = graphclust.coreset_sc(
-                planted.graph, 30, method="two-step", coreset=graphclust.Coreset(sampling=way), rng=seed
-            )
-            ari = graphclust.adjusted_rand_index(clustering.labels, planted.labels)
+            clustering = gc.coreset_sc(planted.graph, 30, method="two-step", coreset=gc.Coreset(sampling=way), rng=seed)
+            ari = gc.adjusted_rand_index(clustering.labels, planted.labels)
             figures.append((clustering.modularity, ari))
     tree, ours = (np.array(figures) for figures in found.values())
     noise = np.sqrt((tree.var(axis=0) + ours.var(axis=0)) / 20)
@@ -259,11 +255,11 @@ def test_the_two_ways_to_sample_are_equal_within_noise():
 
 @pytest.mark.parametrize("objective", ["modularity", "normalized_cut"])
 def test_clusters_of_impure_regions_are_mended_by_blocks_too(objective):
-    hidden = graphclust.planted_partition(30, 500, 9, 3, rng=6)
+    hidden = gc.planted_partition(30, 500, 9, 3, rng=6)
 
     def middle_index() -> float:
         options = {"size": 500, "objective": objective}
         found = [parallel(hidden.graph, 30, rng=seed, **options).labels for seed in range(5)]
-        return np.median([graphclust.adjusted_rand_index(labels, hidden.labels) for labels in found])
+        return np.median([gc.adjusted_rand_index(labels, hidden.labels) for labels in found])
 
     assert middle_index() > 0.99

@@ -5,29 +5,23 @@ from math import ceil
 import networkx as nx
 import numpy as np
 import pytest
-from cases import for_each
+from cases import for_each, refuses
 from coresets import some_coreset
 from graphs import all_graphs, make, make_graph
 from peaks import traced
 from reference import algorithms as reference
 from scipy import sparse
 
-from graphclust import Coreset, coreset_sc
+import graphclust as gc
 from graphclust.compiled.graphs.objective import Rows
 from graphclust.coreset.row_subset import copy_row_subset
-from graphclust.coreset.sampling import CoresetSample
-from graphclust.errors import ParameterError
-from graphclust.generators.planted_graphs import planted_partition
-from graphclust.io.graph_input import as_graph
-from graphclust.objective.kernel import NormalizedCutKernel
-from graphclust.spectral.embedding import block_power_embedding
 from graphclust.two_step import shared_neighbors
-from graphclust.two_step.shared_neighbors import MOST_VISITORS, two_step_coreset_graph, two_step_factor
+from graphclust.two_step.shared_neighbors import MOST_VISITORS
 
 WITH_EDGES = [name for name in all_graphs() if name not in ("one node", "no edges", "hub")]
 
 
-def dense_two_step(matrix: np.ndarray, coreset: CoresetSample) -> np.ndarray:
+def dense_two_step(matrix: np.ndarray, coreset: gc.CoresetSample) -> np.ndarray:
     """w'_x w'_y / (d_x d_y) sum_z A_xz A_yz / d_z with the degrees of implied loops and the edges as they are."""
     _, d = reference.dense_kernel(matrix)
     scale = coreset.weights / d[coreset.nodes]
@@ -41,12 +35,12 @@ def test_formed_and_factored_equal_the_dense_product(name, monkeypatch):
     monkeypatch.setattr(shared_neighbors, "MOST_VISITORS", 10**6)
     monkeypatch.setattr(shared_neighbors, "MOST_NEIGHBORS", 10**6)
     matrix = make(name).toarray()
-    kernel = NormalizedCutKernel.of(make_graph(name))
+    kernel = gc.NormalizedCutKernel.of(make_graph(name))
     coreset = some_coreset(kernel, 3)
     expected = dense_two_step(matrix, coreset)
-    B = two_step_factor(kernel, coreset)
+    B = gc.two_step_factor(kernel, coreset)
     np.testing.assert_allclose((B @ B.T).toarray(), expected, rtol=1e-10)
-    formed = two_step_coreset_graph(kernel, coreset)
+    formed = gc.two_step_coreset_graph(kernel, coreset)
     assert formed.to_scipy().has_sorted_indices
     np.fill_diagonal(expected, 0)
     np.testing.assert_allclose(formed.to_scipy().toarray(), expected, rtol=1e-10)
@@ -57,11 +51,11 @@ def test_formed_and_factored_equal_the_dense_product(name, monkeypatch):
 def test_the_square_of_the_kernel_is_the_two_step_product_and_the_paths_over_implied_loops(name):
     """(A + L) D^-1 (A + L), whose rows sum to D, is A D^-1 A and what goes once or twice along a loop of L."""
     A = make(name).toarray()
-    kernel = NormalizedCutKernel.of(make_graph(name))
+    kernel = gc.NormalizedCutKernel.of(make_graph(name))
     points = kernel.points
     A, D = A[np.ix_(points, points)], kernel.degrees[points]
     L = np.diag(D - A.sum(axis=1))  # the implied loops
-    B = two_step_factor(kernel, CoresetSample(points, D)).toarray()[:, points]
+    B = gc.two_step_factor(kernel, gc.CoresetSample(points, D)).toarray()[:, points]
     over_loops = L / D @ A + A / D @ L + L / D @ L
     square = np.outer(D, D) * ((K := (A + L) / np.outer(D, D)) @ np.diag(D) @ K)
     np.testing.assert_allclose(B @ B.T + over_loops, square, rtol=1e-10, atol=1e-12 * D.max())
@@ -72,9 +66,9 @@ def test_the_square_of_the_kernel_is_the_two_step_product_and_the_paths_over_imp
 def test_a_hub_links_its_visitors_in_runs_and_keeps_their_total():
     n = 200
     star = nx.star_graph(n)
-    kernel = NormalizedCutKernel.of(star)
-    leaves = CoresetSample(np.arange(1, n + 1), kernel.degrees[1:])
-    formed = two_step_coreset_graph(kernel, leaves)
+    kernel = gc.NormalizedCutKernel.of(star)
+    leaves = gc.CoresetSample(np.arange(1, n + 1), kernel.degrees[1:])
+    formed = gc.two_step_coreset_graph(kernel, leaves)
     assert formed.n_entries <= n * MOST_VISITORS
     exact = dense_two_step(nx.to_numpy_array(star), leaves)
     np.fill_diagonal(exact, 0)
@@ -91,14 +85,14 @@ def test_a_coreset_node_of_many_neighbors_is_linked_through_some_and_keeps_its_t
     n = n_between + n_others + 1
     edges = np.concatenate([[np.zeros(n_between, int), between], [between, others]], axis=1)
     matrix = sparse.coo_array((np.ones(edges.shape[1]), edges), shape=(n, n)).tocsr()
-    kernel = NormalizedCutKernel.of(as_graph(matrix + matrix.T))
+    kernel = gc.NormalizedCutKernel.of(gc.as_graph(matrix + matrix.T))
     nodes = np.concatenate([[0], np.arange(n_between + 1, n)])
-    coreset = CoresetSample(nodes, kernel.degrees[nodes])
+    coreset = gc.CoresetSample(nodes, kernel.degrees[nodes])
     monkeypatch.setattr(shared_neighbors, "MOST_NEIGHBORS", 200.0)  # times the mean of 3.6
-    whole = two_step_coreset_graph(kernel, coreset)
+    whole = gc.two_step_coreset_graph(kernel, coreset)
     monkeypatch.setattr(shared_neighbors, "MOST_NEIGHBORS", 30.0)
     assert shared_neighbors.most_neighbors(kernel.graph) == ceil(30 * 1600 / n) == 109
-    some = two_step_coreset_graph(kernel, coreset)
+    some = gc.two_step_coreset_graph(kernel, coreset)
     assert some.degrees[0] == pytest.approx(whole.degrees[0], rel=1e-12)
     links = some.to_scipy().toarray()
     assert (links == links.T).all() and 0.75 * n_others < np.count_nonzero(links[0]) <= n_others
@@ -131,39 +125,40 @@ def test_memory_is_linear_where_a_hub_has_100_000_neighbors():
     u = np.concatenate([np.zeros(n - 1, int), ring])
     v = np.concatenate([ring, np.roll(ring, 1)])
     matrix = sparse.coo_array((np.ones(len(u)), (u, v)), shape=(n, n))
-    graph = as_graph(matrix.maximum(matrix.T))
-    kernel = NormalizedCutKernel.of(graph)
-    coreset = CoresetSample(np.arange(n), kernel.degrees)
-    peak, formed = traced(lambda: two_step_coreset_graph(kernel, coreset))
+    graph = gc.as_graph(matrix.maximum(matrix.T))
+    kernel = gc.NormalizedCutKernel.of(graph)
+    coreset = gc.CoresetSample(np.arange(n), kernel.degrees)
+    peak, formed = traced(lambda: gc.two_step_coreset_graph(kernel, coreset))
     assert formed.n_entries < 40 * n
     assert peak < 1000 * graph.n_entries  # a formed clique of the hub's neighbors would take 80 GB
-    found = coreset_sc(graph, 4, method="two-step", coreset=Coreset(size=20_000), objective="normalized_cut", rng=0)
+    found = gc.coreset_sc(
+        graph, 4, method="two-step", coreset=gc.Coreset(size=20_000), objective="normalized_cut", rng=0
+    )
     assert found.n_clusters == 4
 
 
 def test_block_power_spans_the_top_eigenvectors():
-    planted = planted_partition(6, 100, 20, 2, rng=4)
-    kernel = NormalizedCutKernel.of(planted.graph)
-    coreset = CoresetSample(np.arange(600), kernel.degrees)
-    B = two_step_factor(kernel, coreset)
+    planted = gc.planted_partition(6, 100, 20, 2, rng=4)
+    kernel = gc.NormalizedCutKernel.of(planted.graph)
+    coreset = gc.CoresetSample(np.arange(600), kernel.degrees)
+    B = gc.two_step_factor(kernel, coreset)
     full = (B @ B.T).toarray()
     d = full.sum(axis=1)
     _, exact = np.linalg.eigh(full / np.sqrt(np.outer(d, d)))
-    found = block_power_embedding(B, 10, n_steps=40, rows="degree", rng=1) * np.sqrt(d)[:, None]
+    found = gc.block_power_embedding(B, 10, n_steps=40, rows="degree", rng=1) * np.sqrt(d)[:, None]
     overlap = exact[:, ::-1][:, :6].T @ found[:, :6]
     np.testing.assert_allclose(np.linalg.svd(overlap)[1], 1, atol=1e-6)
     assert (found[np.abs(found).argmax(axis=0), np.arange(10)] > 0).all()
-    unit = block_power_embedding(B, 10, rng=1)
+    unit = gc.block_power_embedding(B, 10, rng=1)
     np.testing.assert_allclose((unit**2).sum(axis=1), 1)
-    with pytest.raises(ParameterError, match="n_columns=601"):
-        block_power_embedding(B, 601)
+    refuses(gc.ParameterError, "n_columns=601", gc.block_power_embedding, B, 601)
 
 
 @pytest.mark.parametrize("rows", ["unit", "degree"])
 @pytest.mark.parametrize("exponent", [-700, 550])
 def test_block_power_does_not_hang_on_the_unit(rows, exponent):
     B = sparse.csr_array([[1.0, 1, 0, 0], [1, 2, 0, 0], [0, 0, 1, 1], [0, 0, 1, 3]])
-    plain, scaled = (block_power_embedding(np.ldexp(1.0, e) * B, 2, rows=rows, rng=0) for e in (0, exponent))
+    plain, scaled = (gc.block_power_embedding(np.ldexp(1.0, e) * B, 2, rows=rows, rng=0) for e in (0, exponent))
     assert np.allclose(scaled if rows == "unit" else np.ldexp(scaled, exponent), plain, rtol=1e-12)
 
 
@@ -172,9 +167,9 @@ def test_products_of_tiny_weights_link_each_pair_once():
     tiny = np.zeros((60, 60))
     tiny[:20, 20:40] = tiny[20:40, :20] = 1e-170
     tiny[np.arange(40), np.arange(40) % 20 + 40] = tiny[np.arange(40) % 20 + 40, np.arange(40)] = 1.0
-    kernel = NormalizedCutKernel.of(as_graph(tiny))
-    coreset = CoresetSample(np.arange(40), np.ones(40))
-    links = two_step_coreset_graph(kernel, coreset)
+    kernel = gc.NormalizedCutKernel.of(gc.as_graph(tiny))
+    coreset = gc.CoresetSample(np.arange(40), np.ones(40))
+    links = gc.two_step_coreset_graph(kernel, coreset)
     assert (links.weights > 0.0).all()
     for row in range(40):
         neighbors = links.indices[links.indptr[row] : links.indptr[row + 1]]

@@ -5,7 +5,7 @@ from dataclasses import replace
 import networkx as nx
 import numpy as np
 import pytest
-from cases import for_each
+from cases import for_each, refuses
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -175,8 +175,7 @@ def test_names_are_looked_at_once_however_many_edits_follow():
     ],
 )
 def test_impossible_edits_are_named(edits, error, words):
-    with pytest.raises(error, match="^" + words):
-        apply_edits(as_graph(nx.path_graph(["a", "b", "c"])), **edits)
+    refuses(error, "^" + words, apply_edits, as_graph(nx.path_graph(["a", "b", "c"])), **edits)
 
 
 def test_edits_that_do_not_fit_are_errors_of_one_kind():
@@ -202,11 +201,9 @@ def test_rows_may_be_numbers_of_any_width(kind):
 
 def test_nodes_without_names_are_whole_numbers():
     graph = as_graph(nx.to_numpy_array(nx.path_graph(3)))
-    with pytest.raises(TypeError, match="added names nodes by <U1"):
-        apply_edits(graph, added=[("a", "b")])
+    refuses(TypeError, "added names nodes by <U1", apply_edits, graph, added=[("a", "b")])
     for odd in ({"added": [(0, [1])]}, {"added": [(0, 1), ([1], [1, 2])]}, {"removed_nodes": np.array([[1]])}):
-        with pytest.raises(TypeError, match=r"names nodes by .* expected whole numbers"):
-            apply_edits(graph, **odd)
+        refuses(TypeError, r"names nodes by .* expected whole numbers", apply_edits, graph, **odd)
     with pytest.raises(EditError, match=r"removed names node 5, expected a row of the graph, which has 1 node$"):
         apply_edits(as_graph(np.ones((1, 1))), removed=[(0, 5)])
     with pytest.raises(EditError, match=r"added names node 900, .* 3 nodes, or for new ones the next rows: 3, 4,"):

@@ -3,7 +3,7 @@
 import networkx as nx
 import numpy as np
 import pytest
-from cases import for_each
+from cases import for_each, refuses
 
 from graphclust import communities, hierarchy, modularity, planted_partition
 from graphclust.errors import GraphValidationError, ParameterError
@@ -80,8 +80,7 @@ def test_every_form_of_labels_is_a_start():
 )
 def test_what_is_no_start_is_refused(start, error, words):
     for make in (communities, hierarchy):
-        with pytest.raises(error, match=words):
-            make(nx.path_graph(6), start=start)
+        refuses(error, words, make, nx.path_graph(6), start=start)
 
 
 def test_bounds_hold_whatever_the_start():
@@ -90,8 +89,7 @@ def test_bounds_hold_whatever_the_start():
         assert found.sizes.min() >= 5 and found.sizes.max() <= 30 and connected(found, found.labels)
         levels = hierarchy(PLANTED.graph, start=start, max_size=15, rng=0)
         assert np.bincount(levels.levels[-1]).max() <= 15 and connected(levels, levels.levels[-1])
-    with pytest.raises(ParameterError, match="max_size"):
-        communities(PLANTED.graph, start=PLANTED.labels, max_size=0.5)
+    refuses(ParameterError, "max_size", communities, PLANTED.graph, start=PLANTED.labels, max_size=0.5)
 
 
 @pytest.mark.parametrize("options", [{"max_size": 15}, {}, {"max_size": 15, "levels": 2}])
