@@ -219,34 +219,24 @@ def test_disconnected_clusters_are_natural_down_to_no_resolution():
     assert suggestion.candidates[0].stability == 1.0
 
 
-@pytest.mark.parametrize(
-    ("graph", "k"),
-    [
-        (nx.disjoint_union_all([nx.complete_graph(5)] * 50), 50),
-        (nx.disjoint_union_all([nx.path_graph(2)] * 101), 101),
-        (nx.ring_of_cliques(200, 4), 200),
-        pytest.param(
-            nx.disjoint_union_all([nx.path_graph(n) for n in (2, 3, 4, 5) * 20]),
-            80,
-            marks=pytest.mark.slow,
-        ),
-        *(
-            pytest.param(graph, k, marks=pytest.mark.slow)
-            for graph, k in (
-                (nx.caveman_graph(100, 3), 100),
-                (nx.disjoint_union_all([nx.complete_graph(3)] * 300), 300),
-                (nx.disjoint_union_all([nx.path_graph(n) for n in (4, 5, 6) * 25]), 75),
-                (nx.connected_caveman_graph(100, 4), 100),
-                (planted_partition(200, 12, 8, 1.5, rng=1).graph.to_scipy(), 200),
-            )
-        ),
-    ],
-    ids=[
-        "K5", "edges", "ring of cliques", "paths from two nodes on", "caveman", "K3", "paths", "connected caveman",
-        "planted",
-    ],
-)  # fmt: skip
-def test_many_small_groups_are_suggested_beyond_three_times_the_square_root_of_the_nodes(graph, k):
+SMALL_GROUPS = {
+    "K5": (nx.disjoint_union_all([nx.complete_graph(5)] * 50), 50),
+    "edges": (nx.disjoint_union_all([nx.path_graph(2)] * 101), 101),
+    "ring of cliques": (nx.ring_of_cliques(200, 4), 200),
+}
+MORE_GROUPS = {
+    "paths from two nodes on": (nx.disjoint_union_all([nx.path_graph(n) for n in (2, 3, 4, 5) * 20]), 80),
+    "caveman": (nx.caveman_graph(100, 3), 100),
+    "K3": (nx.disjoint_union_all([nx.complete_graph(3)] * 300), 300),
+    "paths": (nx.disjoint_union_all([nx.path_graph(n) for n in (4, 5, 6) * 25]), 75),
+    "connected caveman": (nx.connected_caveman_graph(100, 4), 100),
+    "planted": (planted_partition(200, 12, 8, 1.5, rng=1).graph.to_scipy(), 200),
+}
+
+
+@pytest.mark.parametrize("name", [*SMALL_GROUPS, *(pytest.param(name, marks=pytest.mark.slow) for name in MORE_GROUPS)])
+def test_many_small_groups_are_suggested_beyond_three_times_the_square_root_of_the_nodes(name):
+    graph, k = (SMALL_GROUPS | MORE_GROUPS)[name]
     graph = as_graph(graph)
     assert k > 3 * np.sqrt(graph.n_nodes)
     path = cluster_path(graph, rng=0)
