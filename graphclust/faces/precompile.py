@@ -1,4 +1,4 @@
-"""Compile all loops ahead of time, by small examples of what people do: for container images and quiet first calls."""
+"""Compile loops for points and undirected graphs ahead, by small examples, for images and quiet first calls."""
 
 import os
 import tempfile
@@ -24,7 +24,9 @@ _OBJECTIVES: tuple[Any, ...] = tuple(OBJECTIVES)
 
 
 def compile_ahead(progress: Progress | None = None, into: str | None = None) -> str:
-    """Call every loop with each type of array that it meets; says how many had to be compiled, and where they are.
+    """Call the loops with each type of array that they meet; says how many had to be compiled, and where they are.
+
+    Of graphs of other kinds none: most loops are another program there, which the first call compiles.
 
     into : the folder in which loops are kept, made where there is none; by default that where this user's are.
 
@@ -66,7 +68,7 @@ def _keep_in(folder: str) -> None:
 
 
 def _examples() -> Iterator[Callable[[], object]]:
-    """Public calls that compile on their first run; together they meet every loop, with each type of array."""
+    """Public calls that compile on their first run; together they meet the loops with each type of array."""
     for weighted in (False, True):
         graph = _graph(weighted)
         for ask in _ON_GRAPHS:

@@ -1,11 +1,11 @@
-"""`graphclust compile`: compile all loops ahead of time."""
+"""`graphclust compile`: compile loops ahead of time."""
 
 import argparse
 
 from graphclust.faces.cli.commands.options import Parser, examples
 from graphclust.faces.cli.terminal import show
 
-SUMMARY = "compile all loops ahead of time, for images and slow first calls"
+SUMMARY = "compile the loops of points and undirected graphs ahead, for images and slow first calls"
 EXAMPLES = examples(
     "graphclust compile                     once on a new machine",
     "graphclust compile --into /opt/loops   as a step of building an image; read where GRAPHCLUST_LOOPS=/opt/loops",
