@@ -79,21 +79,15 @@ class Scratch(NamedTuple):
     met: np.ndarray
 
 
-class Notes(NamedTuple):
-    """Where a node notes its earlier neighbors of the batch, from `place` on."""
-
-    batch: Batch
-    choices: Choices
-    place: np.int64
-
-
 class Look(NamedTuple):
     """The other cluster that a node gains most by joining, -1 where it gains nowhere, and its links to both.
 
-    is_best_alone : whether the node gains even more as a cluster by itself, which it is not yet.
+    most : the score by joining, or by staying where that is best. is_best_alone : whether the node gains even more as a
+    cluster by itself, which it is not yet.
     """
 
     best: int
+    most: float
     stays: float
     shared: float
     is_best_alone: bool
@@ -144,14 +138,14 @@ def best_by(objective, node, sums, scratch, n_met, most, limits):
 @loop(**INLINED)
 def meet_clusters(u, rows, labels, scratch):
     """Add up the links of u to each cluster; returns how many it meets, its own, the first of them, included."""
-    return meet_and_note(u, rows, labels, scratch, None, ())[0]
+    return meet_with_layers(u, rows, labels, scratch, ())
 
 
 @loop(**INLINED)
-def meet_and_note(u, rows, labels, scratch, notes, layers):
-    """`meet_clusters`, and how many earlier neighbors of its batch the node has, which go to the notes, unless None."""
+def meet_with_layers(u, rows, labels, scratch, layers):
+    """`meet_clusters`, on a graph with layers, if there are any."""
     link, met = scratch
-    own, weighted, n_earlier = labels[u], len(rows.weights) > 0, 0
+    own, weighted = labels[u], len(rows.weights) > 0
     first, last = rows.indptr[u], rows.indptr[u + 1]
     row, weights = rows.indices[first:last], rows.weights[first:last]
     met[0], n_met = own, 1
@@ -164,21 +158,14 @@ def meet_and_note(u, rows, labels, scratch, notes, layers):
             met[np.uint32(n_met)] = c  # counted only at the first edge to c; a branch would be unpredictable
             n_met += before == 0.0
             link[np.uint32(c)] = sum_of_links(before, weights[e] if weighted else 1.0, layers)
-            if notes is not None:
-                batch = notes.batch
-                if v < u and batch.low <= hash_of(v, batch.key, batch.shift) < batch.high:
-                    notes.choices.entry[notes.place + n_earlier] = first + e
-                    notes.choices.label[notes.place + n_earlier] = c
-                    n_earlier += 1
-    return n_met, n_earlier
+    return n_met
 
 
 @loop(**INLINED)
-def look_at(u, level, objective, now, scratch, notes):
-    """What a move of u would change, and how many earlier neighbors were noted; every link is zero again afterwards."""
+def judge(u, n_met, level, objective, now, scratch):
+    """What a move of u to one of the clusters met would change; every link is zero again afterwards."""
     labels, sums, rules = now
     own, loop, mass = labels[u], level.terms.loops[u], level.terms.mass[u]
-    n_met, n_earlier = meet_and_note(u, level.rows, labels, scratch, notes, objective.layers)
     stays = scratch.link[own]
     scratch.link[own] = 0.0
     loss = loss_of_leaving(objective, stays, loop, mass, sums.inside[own], sums.mass[own], objective.layers)
@@ -191,7 +178,19 @@ def look_at(u, level, objective, now, scratch, notes):
         and sums.size[own] > 1
         and may_stand(rules.limits, node.size)
     )
-    return Look(best, stays, shared, is_best_alone), n_earlier
+    return Look(best, most, stays, shared, is_best_alone)
+
+
+@loop(**INLINED)
+def may_move(u, now):
+    """Whether the cluster of u, if it is in any, can spare it."""
+    labels, sums, rules = now
+    own = labels[u]
+    if own < 0:
+        return False
+    if sums.size[own] == 1:
+        return rules.fewest < len(sums.size)
+    return may_lose(rules.limits, own, size_at(rules.limits, u))
 
 
 @loop()
@@ -200,30 +199,40 @@ def scratch_for(k):
     return Scratch(np.zeros(k), np.empty(k + 1, np.int32))
 
 
+@loop(**INLINED)
+def choose(i, look, rows, labels, batch, choices):
+    """What node i of a batch has seen becomes its choice, with notes on its earlier neighbors if it is to move.
+
+    Most nodes of a refinement stay, so the row is read once more by those that move, instead of once slower by all.
+    """
+    u, n_earlier = np.uint32(batch.nodes[i]), 0
+    choices.stays[i], choices.shared[i], choices.target[i] = look.stays, look.shared, look.best
+    if look.is_best_alone:
+        choices.target[i], choices.shared[i] = labels[u], 0.0
+    if choices.target[i] >= 0:
+        place = batch.entries[i] - batch.entries[0]
+        for e in range(rows.indptr[u], rows.indptr[u + 1]):
+            v = np.uint32(rows.indices[e])
+            if v < u and batch.low <= hash_of(v, batch.key, batch.shift) < batch.high:
+                choices.entry[place + n_earlier], choices.label[place + n_earlier] = e, labels[v]
+                n_earlier += 1
+    choices.n_earlier[i] = n_earlier
+
+
 @loop(**UNCOUNTED)
 def choose_moves(first, last, level, objective, now, batch, choices, scratch):
     """Nodes first..last-1 of the batch choose, each as if it were the only one to move."""
-    rows, (labels, sums, rules) = level.rows, now
-    many, nodes = len(labels) > CACHED, batch.nodes
+    rows, labels, nodes = level.rows, now.labels, batch.nodes
+    many = len(labels) > CACHED
     for i in range(first, last):
         u = np.uint32(nodes[i])
         if i + 3 * AHEAD < last:
             ask_for_next(labels, rows, nodes, i, AHEAD, many)
         choices.target[i], choices.n_earlier[i] = -1, 0
-        own = labels[u]
-        if own < 0:  # in no cluster
+        if not may_move(u, now):
             continue
-        if sums.size[own] == 1:
-            if rules.fewest == len(sums.size):
-                continue
-        elif not may_lose(rules.limits, own, size_at(rules.limits, u)):
-            continue
-        notes = Notes(batch, choices, batch.entries[i] - batch.entries[0])
-        look, choices.n_earlier[i] = look_at(u, level, objective, now, scratch, notes)
-        choices.stays[i], choices.shared[i] = look.stays, look.shared
-        choices.target[i] = look.best
-        if look.is_best_alone:
-            choices.target[i], choices.shared[i] = own, 0.0
+        n_met = meet_with_layers(u, rows, labels, scratch, objective.layers)
+        choose(i, judge(u, n_met, level, objective, now, scratch), rows, labels, batch, choices)
 
 
 @loop()

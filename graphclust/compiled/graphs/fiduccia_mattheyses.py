@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from graphclust.compiled.graphs.bounds import limits_of, may_lose
-from graphclust.compiled.graphs.choosing import Node, Scratch, best_cluster_met, meet_and_note
+from graphclust.compiled.graphs.choosing import Node, Scratch, best_cluster_met, meet_with_layers
 from graphclust.compiled.graphs.heap import pop, push
 from graphclust.compiled.graphs.levels import Partition, write
 from graphclust.compiled.graphs.masses import add_mass
@@ -78,7 +78,7 @@ def _step_of(u, level, objective, labels, sums, scratch, limits):
     """The move of u that gains most, or loses least, to a neighboring cluster with room."""
     rows, terms = level
     own, loop, mass = labels[u], terms.loops[u], terms.mass[u]
-    n_met, _ = meet_and_note(u, rows, labels, scratch, None, objective.layers)
+    n_met = meet_with_layers(u, rows, labels, scratch, objective.layers)
     stays = scratch.link[own]
     scratch.link[own] = 0.0
     if n_met == 1 or sums.size[own] == 1 or not may_lose(limits, own, limits.size[u]):
