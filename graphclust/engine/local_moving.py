@@ -8,9 +8,11 @@ import numpy as np
 
 from graphclust.compiled.graphs import local_moving as loops
 from graphclust.compiled.graphs.bounds import limits_of
+from graphclust.compiled.graphs.choosing import Look, Scratch, may_move
 from graphclust.compiled.graphs.levels import Level, Partition, Task
+from graphclust.compiled.graphs.long_rows import choose_of_looks, look_at_some, look_up_clusters
 from graphclust.compiled.graphs.objective import ClusterSums, Objective
-from graphclust.compiled.runtime.blocks import n_threads, row_blocks, run_in_blocks
+from graphclust.compiled.runtime.blocks import map_blocks, n_threads, row_blocks, run_in_blocks, thread_blocks
 from graphclust.engine.levels import Run, is_small, no_sums, partition_in, room_for
 
 ROUNDS = 2  # of moves that make regions
@@ -19,6 +21,9 @@ OPENED_PER_NODE = 2  # new clusters for which there is room, for each node that 
 WORTH_THREADS = 1 << 21  # entries of a round: with fewer, threads spend as long waiting for each other as they save
 CHUNK = 1 << 14  # entries, at least, that a thread takes at a time: a call from Python costs as much as a thousand
 CHUNKS_PER_THREAD = 4  # so that threads end together
+LONG_ROW = (
+    1 << 17
+)  # entries of a row that threads share: one takes some milliseconds for it, a call a hundredth of that
 
 
 def find_regions(
@@ -116,35 +121,75 @@ class Mover:
             loops.play_batches(level, self.objective, self.state, this, choices, moving, scratch)
             run.reads(level, int(this.entries[-1]))
             return this
-        chunks = self._chunks_of(this)
+        chunks, long_rows = self._chunks_of(this)
         for b in range(n_batches):
             if run.progress.out_of_time() and not to_the_end:
                 break
             batch = loops.batch_at.py_func(this, b)  # views: plain Python makes them in less than a call takes
-            self._choose(batch, choices, chunks[b])
+            self.choose(batch, choices, chunks[b], long_rows[b])
             loops.make_moves(level, self.objective, self.state, batch, choices, moving)
             run.reads(level, int(batch.entries[-1] - batch.entries[0]))
             run.progress.step(b + 1, n_batches)
         return this
 
-    def _chunks_of(self, this: loops.Round) -> list[np.ndarray]:
-        """Boundaries of chunks of about equal numbers of entries, in each batch."""
+    def _chunks_of(self, this: loops.Round) -> tuple[list[np.ndarray], list[list[int]]]:
+        """Boundaries of chunks of about equal numbers of entries, in each batch, and the nodes of long rows there.
+
+        One thread takes whole batches, and long rows with them. A row longer than a chunk is the last of one.
+        """
         starts, entries = this.starts, this.entries
+        n_batches = len(starts) - 1
         if n_threads() == 1:
-            return [np.array([0, starts[b + 1] - starts[b]]) for b in range(len(starts) - 1)]
-        chunk = max(CHUNK, int(entries[-1]) // ((len(starts) - 1) * CHUNKS_PER_THREAD * n_threads()))
+            return [np.array([0, starts[b + 1] - starts[b]]) for b in range(n_batches)], [[]] * n_batches
+        chunk = max(CHUNK, int(entries[-1]) // (n_batches * CHUNKS_PER_THREAD * n_threads()))
         by_entries = np.searchsorted(entries, np.arange(0, entries[-1], chunk))
         bounds = np.unique(np.concatenate([starts, by_entries]))
-        places = np.searchsorted(bounds, starts)
-        return [bounds[places[b] : places[b + 1] + 1] - starts[b] for b in range(len(starts) - 1)]
+        last = bounds[1:] - 1
+        long = last[entries[last + 1] - entries[last] > LONG_ROW]
+        bounds = np.union1d(bounds, long)
+        places, held = np.searchsorted(bounds, starts), np.searchsorted(long, starts)
+        return (
+            [bounds[places[b] : places[b + 1] + 1] - starts[b] for b in range(n_batches)],
+            [(long[held[b] : held[b + 1]] - starts[b]).tolist() for b in range(n_batches)],
+        )
 
-    def _choose(self, batch: loops.Batch, choices: loops.Choices, chunks: np.ndarray) -> None:
+    def choose(self, batch: loops.Batch, choices: loops.Choices, chunks: np.ndarray, long_rows: list[int]) -> None:
+        """The nodes of a batch choose, chunk by chunk, and then those of long rows."""
+
         def choose(first: int, last: int, block: int) -> None:
-            scratch = self.free_scratch.pop() if self.free_scratch else loops.scratch_for(len(self.state.sums.size))
-            loops.choose_moves(first, last, self.level, self.objective, self.state, batch, choices, scratch)
-            self.free_scratch.append(scratch)
+            if first not in long_rows:
+                scratch = self._take_scratch()
+                loops.choose_moves(first, last, self.level, self.objective, self.state, batch, choices, scratch)
+                self.free_scratch.append(scratch)
 
         run_in_blocks(choose, chunks)
+        for i in long_rows:
+            self._choose_together(i, batch, choices)
+
+    def _choose_together(self, i: int, batch: loops.Batch, choices: loops.Choices) -> None:
+        """Node i of a batch chooses, by all threads."""
+        level, state, u = self.level, self.state, int(batch.nodes[i])
+        choices.target[i], choices.n_earlier[i] = -1, 0
+        if not may_move(u, state):
+            return
+        n_entries, k = int(batch.entries[i + 1] - batch.entries[i]), len(state.sums.size)
+        clusters = np.empty(n_entries, np.int32)
+        run_in_blocks(look_up_clusters, row_blocks(n_entries, CHUNK), u, level.rows, state.labels, clusters)
+
+        def look(first: int, last: int, block: int) -> Look:
+            to_range = np.flatnonzero(((clusters >= first) & (clusters < last)) | (clusters == state.labels[u]))
+            scratch = self._take_scratch()
+            seen = look_at_some(to_range, u, level, self.objective, state, clusters, scratch)
+            self.free_scratch.append(scratch)
+            return seen
+
+        looks = map_blocks(look, thread_blocks(k))
+        best = max(looks, key=lambda seen: (seen.most, -seen.best))
+        best = best._replace(is_best_alone=all(seen.is_best_alone for seen in looks))
+        choose_of_looks(i, best, level.rows, state.labels, batch, choices)
+
+    def _take_scratch(self) -> Scratch:
+        return self.free_scratch.pop() if self.free_scratch else loops.scratch_for(len(self.state.sums.size))
 
     def mark_neighbors(self, this: loops.Round) -> None:
         """The neighbors of nodes that moved in a round wait."""

@@ -11,6 +11,7 @@ import numpy as np
 from scipy import sparse
 
 import graphclust as gc
+from graphclust.compiled.runtime.blocks import set_threads
 from graphclust.compiled.runtime.loop_cache import keep_in, root_to_keep
 from graphclust.compiled.runtime.loops import is_started, start_compiler
 from graphclust.coreset.paper import EMBEDDINGS
@@ -189,15 +190,17 @@ def _by_blocks(weighted: bool) -> None:
     """A graph of which no step is one compiled call, in memory and from a store."""
     matrix = gc.planted_partition(3 * K, 2_000, 16, 4, rng=0).graph.to_scipy()
     graph = gc.as_graph(matrix * 1.5 if weighted else matrix)
-    for entries in (local_moving.WORTH_THREADS, 0):  # from so many on Python calls the steps of a round
-        before, local_moving.WORTH_THREADS = local_moving.WORTH_THREADS, entries
+    before, n_before = (local_moving.WORTH_THREADS, local_moving.LONG_ROW), set_threads(2)
+    for both in (before, (0, 16)):  # from so many entries on Python calls the steps of a round, and threads share rows
+        local_moving.WORTH_THREADS, local_moving.LONG_ROW = both
         try:
             for method in ("multilevel", "two-step"):
                 gc.coreset_sc(graph, K, method=method, rng=0)
             gc.communities(graph, rng=0)
             gc.communities(graph, max_size=5, rng=0)
         finally:
-            local_moving.WORTH_THREADS = before
+            local_moving.WORTH_THREADS, local_moving.LONG_ROW = before
+    set_threads(n_before)
     gc.balanced_partition(graph, K, effort="low", rng=0)
     gc.merge_clusters(graph, K)
     with tempfile.TemporaryDirectory() as folder:

@@ -183,8 +183,8 @@ def planted(kind, n=400, seed=0):
 def test_labels_do_not_depend_on_threads_or_on_whether_a_step_is_one_call(kind, monkeypatch):
     layered, _ = planted(kind)
     made = set()
-    monkeypatch.setattr(local_moving, "CHUNK", 64)
-    monkeypatch.setattr(local_moving, "WORTH_THREADS", -1)
+    for constant, entries in (("CHUNK", 64), ("LONG_ROW", 16), ("WORTH_THREADS", -1)):
+        monkeypatch.setattr(local_moving, constant, entries)
     for threads in (0, 1, 2, 3):  # 0: one compiled call
         monkeypatch.setattr(levels, "AT_ONCE", 0 if threads else layered.combined.n_entries)
         before = set_threads(max(threads, 1))

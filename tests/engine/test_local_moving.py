@@ -160,11 +160,12 @@ def crossing_hub():
 
 @pytest.mark.parametrize("name", ["power-law blocks", "grid", "star", "hub"])
 def test_labels_do_not_depend_on_threads(name, monkeypatch):
-    """Also not on whether one compiled call makes all rounds."""
+    """Also not on whether one compiled call makes all rounds, nor on whether threads share the rows of hubs."""
     graph = crossing_hub() if name == "hub" else make_graph(name)
     run, wanted = run_and_objective(graph, "modularity", 1.0, 4)
     found, nodes = random_partition(run, 4), np.arange(0, graph.n_nodes, 3, dtype=np.int32)
-    monkeypatch.setattr(local_moving, "CHUNK", 64)
+    for constant, entries in (("CHUNK", 64), ("LONG_ROW", 64)):
+        monkeypatch.setattr(local_moving, constant, entries)
     made, of_some = set(), set()
     for threads in (0, 1, 2, 3, 7):  # 0: one compiled call
         monkeypatch.setattr(levels, "AT_ONCE", 0 if threads else graph.n_entries)
@@ -179,6 +180,31 @@ def test_labels_do_not_depend_on_threads(name, monkeypatch):
             set_threads(before)
         made.add(tuple(one.labels.tobytes() for one in several))
     assert len(made) == len(of_some) == 1
+
+
+def test_rows_that_threads_share_lead_to_the_choices_and_notes_of_one_thread_bit_by_bit(monkeypatch):
+    monkeypatch.setattr(local_moving, "CHUNK", 3)
+    before = set_threads(3)
+    for graph, objective, k, opens in (
+        (crossing_hub(), "modularity", 9, True), (looped(90), "normalized_cut", 9, False),
+        (looped(90), "modularity", 40, True),
+    ):  # fmt: skip
+        run, wanted = run_and_objective(graph, objective, 1.0 if opens else None, k)
+        found, n, seen = random_partition(run, k), graph.n_nodes, []
+        state = loops.State(found.labels, found.sums, loops.Rules(1, opens))
+        this = loops.next_round(loops.moving_of(found.sums, n).waits, run.finest.rows.indptr, 5)
+        batch = loops.batch_at(this, 0)
+        places, n = batch.entries[:-1] - batch.entries[0], len(batch.nodes)
+        for chunks, shared in ((np.array([0, n]), []), (np.arange(n + 1), list(range(n)))):
+            choices = loops.room_for_choices(this)
+            local_moving.Mover(run.finest, wanted, state, run).choose(batch, choices, chunks, shared)
+            noted = [range(p, p + m) for p, m in zip(places, choices.n_earlier[:n], strict=True)]
+            notes = [(choices.entry[of].tolist(), choices.label[of].tolist()) for of in noted]
+            moves = choices.target[:n] >= 0
+            links = np.r_[choices.stays[:n][moves], choices.shared[:n][moves]]
+            seen.append((choices.target[:n].tolist(), links.tolist(), notes))
+        assert seen[0] == seen[1] and moves.any() and sum(map(len, noted)) > 0
+    set_threads(before)
 
 
 @pytest.mark.parametrize("at_once", [0, levels.AT_ONCE])
