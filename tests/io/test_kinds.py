@@ -251,3 +251,13 @@ def test_coupling_and_links_of_slices_are_checked():
             time_slices([np.ones((2, 2))] * 2, **options)
     with pytest.raises(TypeError, match="expected a list or dict of graphs"):
         time_slices(nx.path_graph(3))
+
+
+def test_a_negative_weight_has_one_remedy_for_signs_whatever_it_stands_in(tmp_path):
+    sparse.save_npz(tmp_path / "g.npz", sparse.csr_array(np.array([[0.0, -2], [-2, 0]])))
+    for given, is_file in (([(0, 1, 1.0), (1, 2, -2.0)], False), (tmp_path / "g.npz", True)):
+        with pytest.raises(gc.GraphValidationError, match="a weight is -2") as raised:
+            gc.communities(given)
+        said = str(raised.value)
+        assert said.count('pass kind="signed" if they repel') == 1
+        assert ('weights="ignore"' in said) == is_file
