@@ -5,7 +5,11 @@ import os
 import subprocess
 import sys
 
+import networkx as nx
 import pytest
+
+import graphclust
+from graphclust.compiled.runtime.blocks import n_threads
 
 # Two blocks of entries, and clusters that can hardly be found: a sum that is rounded otherwise changes some label.
 THREADS_SCRIPT = """
@@ -50,3 +54,14 @@ def test_same_labels_on_one_and_two_threads(options):
     labels = outputs.pop().split()
     assert len(labels) == len(options)
     assert len(set(labels)) > len(options) // 2  # methods and objectives that are told apart
+
+
+@pytest.mark.slow
+def test_processes_of_joblib_give_the_same_labels_and_use_the_threads_left_to_them():
+    joblib = pytest.importorskip("joblib")
+    graph, call = nx.les_miserables_graph(), joblib.delayed(graphclust.communities)
+    with joblib.parallel_config(backend="loky", inner_max_num_threads=1), joblib.Parallel(n_jobs=2) as run:
+        found = run(call(graph, rng=seed) for seed in range(4))
+        assert run(joblib.delayed(n_threads)() for _ in range(4)) == [1] * 4
+    here = [graphclust.communities(graph, rng=seed) for seed in range(4)]
+    assert [one.labels.tolist() for one in found] == [one.labels.tolist() for one in here]
