@@ -288,7 +288,8 @@ def _levels(
         find = partition if layered is None or layered.connected else partition_any
         labels = unite_ties(run.finest, find(run.finest, task, EFFORTS[wanted.effort], run), task, run).labels
     else:
-        labels = restart_labels(run, earlier.start(0), earlier.n_changed, task)
+        may_part = layered is not None and not layered.connected
+        labels = restart_labels(run, earlier.start(0), earlier.n_changed, task, may_part)
     keep = partial(_well_connected_or_alone, on.graph, wanted, run) if wanted.connectivity is not None else None
     labels = join_small(on.graph.rows, labels, sizes._replace(most=np.inf))
     labels = labels if keep is None else keep(labels)

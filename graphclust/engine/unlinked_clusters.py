@@ -30,7 +30,11 @@ def partition_any(level: Level, task: Task, effort: Effort, run: Run) -> Partiti
         return _partition_into(level, task, effort, run)
     if len(level.terms.mass) <= FEW:
         return partition(with_all_pairs(level), task, effort, run)
-    found = partition(level, task, effort, run)
+    return unite_any(level, partition(level, task, effort, run), task, run)
+
+
+def unite_any(level: Level, found: Partition, task: Task, run: Run) -> Partition:
+    """The partition after unions of clusters that need not be linked, and moves of nodes, while they gain."""
     for _ in range(TURNS):
         before, found = found, _unite_and_move(level, found, task, run)
         if value(found, task) <= value(before, task) or run.progress.out_of_time():

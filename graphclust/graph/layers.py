@@ -66,6 +66,7 @@ class LayeredGraph:
     connected : whether parts of a cluster that no edge links never gain by being one; not so for a penalty below zero.
     sides : of a bipartite graph, the numbers of rows and of columns; the nodes are first the rows, then the columns.
     parts : of several graphs, each by its name.
+    columns : of a bipartite graph whose names tell the sides apart, what they begin with: "customer" of "customer:1".
     """
 
     kind: str
@@ -75,6 +76,7 @@ class LayeredGraph:
     connected: bool
     sides: tuple[int, int] | None = None
     parts: Mapping[Hashable, LayeredGraph] = field(default_factory=dict)
+    columns: tuple[str, str] | None = None
 
     @property
     def n_nodes(self) -> int:
@@ -153,7 +155,7 @@ def undirected(matrix: Any) -> LayeredGraph:
     degrees = _sums(matrix, axis=1)
     total = float(degrees.sum())
     layer = Layer("degree", degrees, degrees, _inverse(total), matrix)
-    return LayeredGraph("undirected", _graph_of(matrix), (layer,), total, True)
+    return LayeredGraph("undirected", graph_of(matrix), (layer,), total, True)
 
 
 def directed(matrix: Any) -> LayeredGraph:
@@ -169,7 +171,7 @@ def directed(matrix: Any) -> LayeredGraph:
     out, into = _sums(matrix, axis=1), _sums(matrix, axis=0)
     total = float(out.sum())
     layer = Layer("out- and in-degree", out, into, _inverse(total), matrix)
-    return LayeredGraph("directed", _graph_of((matrix + matrix.T) * 0.5), (layer,), total, True)
+    return LayeredGraph("directed", graph_of((matrix + matrix.T) * 0.5), (layer,), total, True)
 
 
 def bipartite(matrix: Any) -> LayeredGraph:
@@ -211,7 +213,7 @@ def signed(matrix: Any) -> LayeredGraph:
         if part.total
     ]
     total = sum(part.total for part in parts)
-    return LayeredGraph("signed", _graph_of(matrix), tuple(layers), total, not parts[1].total)
+    return LayeredGraph("signed", graph_of(matrix), tuple(layers), total, not parts[1].total)
 
 
 def several(
@@ -241,7 +243,7 @@ def several(
     layers = _layers_of(graphs, factors, names)
     total = float(sum(factor * graph.total for graph, factor in zip(graphs, factors, strict=True)))
     connected = all(layer.penalty >= 0.0 for layer in layers)
-    return LayeredGraph("several", _graph_of(matrix), layers, total, connected)
+    return LayeredGraph("several", graph_of(matrix), layers, total, connected)
 
 
 def slices(
@@ -281,14 +283,14 @@ def slices(
             layers.append(replace(layer, outward=out, inward=out if is_undirected else into, arcs=arcs))
     total = sum(graph.total for graph in graphs) + 2.0 * coupling * n * len(pairs)
     connected = all(graph.connected for graph in graphs)
-    return LayeredGraph("slices", _graph_of(matrix), tuple(layers), float(total), connected)
+    return LayeredGraph("slices", graph_of(matrix), tuple(layers), float(total), connected)
 
 
 def without_negative(graph: Graph) -> Graph:
     """The graph of the weights above zero; the same if all are."""
     if graph.weights is None or not (graph.weights < 0.0).any():
         return graph
-    return replace(_graph_of(graph.to_scipy().maximum(0.0)), nodes=graph.nodes)
+    return replace(graph_of(graph.to_scipy().maximum(0.0)), nodes=graph.nodes)
 
 
 def with_unit_masses(graph: LayeredGraph) -> LayeredGraph:
@@ -327,8 +329,8 @@ def _inverse(total: float) -> float:
     return 1.0 / total if total else 0.0
 
 
-def _graph_of(matrix: Any) -> Graph:
-    """The rows of a symmetric matrix, in order and without zeros, as loops take them."""
+def graph_of(matrix: Any) -> Graph:
+    """The rows of a matrix, in order and without zeros, as loops take those of a symmetric one."""
     matrix = sparse.csr_array(matrix, dtype=np.float64, copy=True)
     matrix.sum_duplicates()
     matrix.eliminate_zeros()

@@ -47,6 +47,7 @@ class Edges:
     gaps : nodes are the ids of the file, 0..n_nodes-1; those that no edge has are no nodes.
     node_weights : float64 (n_nodes,), of a file that weighs its nodes.
     n_sources : where sources and targets are two kinds of nodes, how many of the first kind there are; else None.
+    columns : what the names of either kind begin with, where they are told apart by that.
     remarks : what the reader assumed.  repairs : what it changed or joined, worth a warning.
     """
 
@@ -61,6 +62,7 @@ class Edges:
     details: dict = field(default_factory=dict)
     node_weights: np.ndarray | None = None
     n_sources: int | None = None
+    columns: tuple[str, str] | None = None
 
     def name(self, node: int) -> Hashable:
         return node if self.nodes is None else self.nodes[node]
@@ -164,12 +166,12 @@ def keep_kinds_apart(path: str, chunks: list, names: list[list], columns: tuple[
     n_sources = len(names[0])
     for _, targets, _ in chunks:
         targets += n_sources
-    if not set(names[0]).isdisjoint(names[1]):
+    if are_told_apart := not set(names[0]).isdisjoint(names[1]):
         names = [[f"{column}:{name}" for name in side] for column, side in zip(columns, names, strict=True)]
     nodes = names[0] + names[1]
     places = f"{columns[0]!r} are 0 to {n_sources - 1}, those of {columns[1]!r} {n_sources} to {len(nodes) - 1}"
-    remarks = [f"bipartite: the nodes of {places}"]
-    return Edges(path, len(nodes), chunks, nodes=nodes, remarks=remarks, n_sources=n_sources)
+    remarks, told = [f"bipartite: the nodes of {places}"], columns if are_told_apart else None
+    return Edges(path, len(nodes), chunks, nodes=nodes, remarks=remarks, n_sources=n_sources, columns=told)
 
 
 def apply_policies(edges: Edges, counts: EdgeCounts, examples: np.ndarray, symmetrize: str | None) -> None:

@@ -55,7 +55,8 @@ class Entries(NamedTuple):
     matrix : float64 CSR, the weight from row to column; of a bipartite graph from the one side to the other.
     nodes : the names of the rows, of a bipartite graph then those of the columns; None for 0, 1, 2, ...
     remarks : what was assumed. is_named : whether nodes without names are known by their numbers, as in a file, and not
-    by their place, as in a matrix. lists_once : whether an edge without direction may be one entry.
+    by their place, as in a matrix. lists_once : whether an edge without direction may be one entry. columns : as of
+    `Edges`.
     """
 
     matrix: sparse.csr_array
@@ -63,6 +64,7 @@ class Entries(NamedTuple):
     remarks: Sequence[str] = ()
     is_named: bool = False
     lists_once: bool = False
+    columns: tuple[str, str] | None = None
 
 
 def as_layered(
@@ -97,7 +99,7 @@ def as_layered(
         return as_graph(one, weight=weight, symmetrize=symmetrize)
     entries = _entries_of(one, kind, weight, symmetrize)
     remarks = [*entries.remarks, *({"directed": [DIRECTED], "bipartite": [RECTANGULAR]}[kind] if asked is None else [])]
-    graph = BUILD[kind](entries.matrix)
+    graph = replace(BUILD[kind](entries.matrix), columns=entries.columns)
     if n_isolated := int((np.diff(graph.combined.indptr) == 0).sum()):
         remarks.append(matrices.remark_on_isolated(n_isolated))
     return graph.with_names(entries.nodes, tuple(remarks))
@@ -349,7 +351,7 @@ def entries_of_edges(edges: Edges) -> Entries:
         there = np.union1d(sources, targets)
         if len(there) < edges.n_nodes:
             matrix, nodes = matrix[there][:, there], there
-    return Entries(matrix, nodes, remarks, is_named=True, lists_once=edges.symmetric == "list")
+    return Entries(matrix, nodes, remarks, True, edges.symmetric == "list", edges.columns)
 
 
 def _between_sides(entries: Entries, sides: Sequence[Any] | None) -> Entries:

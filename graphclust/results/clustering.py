@@ -335,9 +335,6 @@ class Clustering(OfKind):
         """
         return self.model().predict(rows)
 
-    def _refuse_update(self) -> None:
-        self.refuse_other_kinds("update is", AGAIN)
-
     def _remake(self, *edited: Any) -> Clustering:
         return remake_clustering(self, *edited)
 

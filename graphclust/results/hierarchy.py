@@ -129,9 +129,6 @@ class Hierarchy(OfGraph):
         """Nodes of each cluster of a level, int64, shape (clusters,)."""
         return np.bincount(self.levels[level])
 
-    def _refuse_update(self) -> None:
-        self.refuse_other_kinds("update is", "hierarchy(G) makes levels of the changed graph")
-
     def _remake(self, *edited: Any) -> Hierarchy:
         from graphclust.updates.hierarchy_update import remake_hierarchy
 

@@ -17,13 +17,22 @@ from graphclust.engine.settling import balance, is_within, settle
 from graphclust.engine.well_connected import can_promise, leave_well_connected, remarks_on_connectivity
 from graphclust.errors import GraphValidationError, ParameterError, amount
 from graphclust.graph.container import Graph
-from graphclust.objective.objective import OBJECTIVE_SPECS, WeighedGraph, additive_objective, ratio_objective, weigh
+from graphclust.graph.layers import LayeredGraph
+from graphclust.objective.objective import (
+    OBJECTIVE_SPECS,
+    WeighedGraph,
+    additive_objective,
+    judged_by,
+    ratio_objective,
+    weigh,
+    weigh_layers,
+)
 from graphclust.progress import Progress
 from graphclust.results.label_matching import list_changes, match_ids, overlap_of
 from graphclust.updates.drift import remarks_on_drift, value_of_clustering
 from graphclust.updates.edits import EditedGraph, without_rows
 from graphclust.updates.update_start import Start, start_from, start_labels
-from graphclust.updates.warm_start import has_changed, restart
+from graphclust.updates.warm_start import has_changed, restart, search_from
 
 if TYPE_CHECKING:
     from graphclust.results.clustering import Clustering
@@ -66,19 +75,21 @@ def remake_clustering(
     with progress.stage("ids"):
         named = _keep_ids(clustering, edit, labels, k)
     found = replace(
-        clustering, **named, graph=edit.graph, node_sizes=edit.carry_sizes(clustering.node_sizes), coreset=None,
-        undecided=None, parameters=parameters, seed=seed, decided={},
+        clustering, **named, graph=edit.graph, layered=edit.layered, coreset=None, undecided=None,
+        node_sizes=edit.carry_sizes(clustering.node_sizes), parameters=parameters, seed=seed, decided={},
         remarks=(*remarks_on_new_nodes(clustering.node_sizes, edit), *said, *progress.remarks),
         seconds=progress.seconds, entries_read=progress.entries_read,
     )  # fmt: skip
     if keeps_cuts:
         return found
-    keep_sums_of(found, labels, sums)
+    if edit.layered is None:
+        keep_sums_of(found, labels, sums)
     if looked_at is not None:  # of other edges than those that are known
         return found
     first = value_of_clustering(clustering) if clustering.first_value is None else clustering.first_value
     later = replace(found, first_value=first, remarks=(*found.remarks, *remarks_on_drift(first, found)))
-    keep_sums_of(later, labels, sums)
+    if edit.layered is None:
+        keep_sums_of(later, labels, sums)
     return later
 
 
@@ -91,7 +102,7 @@ def _test_changed(
     own, before = labels[taken], edit.carry(clustering.labels, -1)[taken]
     tested = np.zeros(graph.n_nodes, np.bool_)
     tested[taken] = has_changed(own, before, edit.n_changed[taken] > 0)[own]
-    on = weigh(graph, clustering.objective)
+    on = _weigh_part(clustering, edit, graph)
     run, is_alone = run_on(on, rng, progress, wanted.sizes), asked.get("leftover") == "alone"
     found, remark = leave_well_connected(
         graph, labels, asked["connectivity"], _task(clustering, on, wanted) if asked.get("recluster", True) else None,
@@ -126,17 +137,18 @@ def partition_again(
     # A component that was put aside stays aside, unless an edge now links it to clusters.
     is_aside = (kept < 0) & (edit.before >= 0) & ~graph.isolated
     is_apart, keeps_cuts = clustering.parameters.get("small") == "apart", can_promise(clustering.parameters)
-    if is_apart and clustering.parameters["components"] == "all":
+    is_all = clustering.parameters.get("components") == "all"
+    if is_apart and is_all:
         taken[:] = True
-    elif not keeps_cuts and (is_aside if looked_at is not None else is_aside & taken).any():
+    elif not keeps_cuts and not is_all and (is_aside if looked_at is not None else is_aside & taken).any():
         taken = np.where(_are_in_components_of(graph, is_aside), _are_in_components_of(graph, kept >= 0), taken)
     if wanted.k > (n_taken := int(np.count_nonzero(taken))):
         words = ("node is left", "nodes are left") if has_isolated else ("node has edges", "nodes have edges")
         raise ParameterError(f"after the edits {amount(n_taken, *words)}, fewer than k={wanted.k}")
     nodes, part = np.flatnonzero(taken), _part_of(graph, taken)
     at = slice(None) if len(nodes) == len(kept) else nodes  # of all nodes nothing is copied
-    on = weigh(part, clustering.objective)
-    if on.totals.mass == 0.0 and not taken.all():
+    on = _weigh_part(clustering, edit, part, nodes)
+    if on.totals.mass == 0.0 and not part.n_entries and not taken.all():
         raise GraphValidationError(
             "after the edits no edge is left in the component that was clustered, expected at least one; cluster the "
             "changed graph"
@@ -151,10 +163,10 @@ def partition_again(
     if keeps_cuts:  # what is then too small is left out
         task = task._replace(least=0.0)
     if is_apart:
-        found = _improve(run, start, n_changed, clustering.objective, task._replace(least=0.0))
+        found = _improve(run, start, n_changed, clustering.objective, task._replace(least=0.0), edit.layered)
         found = leave_apart(run.finest, found, task, run)
     else:
-        found = _improve(run, start, n_changed, clustering.objective, task)
+        found = _improve(run, start, n_changed, clustering.objective, task, edit.layered)
     labels = np.full(graph.n_nodes, -1, np.int64)
     labels[at] = found.labels
     return labels, found.sums
@@ -173,7 +185,9 @@ def _are_in_components_of(graph: Graph, nodes: npt.NDArray[np.bool_]) -> npt.NDA
     return np.isin(graph.components, graph.components[nodes])
 
 
-def _improve(run: Run, start: Start, n_changed: Labels, objective: str, task: Task) -> Partition:
+def _improve(
+    run: Run, start: Start, n_changed: Labels, objective: str, task: Task, layered: LayeredGraph | None
+) -> Partition:
     """The partition after local search from the start, and within the bounds of the task."""
     level, found = run.finest, start.found
     if objective == "edge_cut":
@@ -183,8 +197,12 @@ def _improve(run: Run, start: Start, n_changed: Labels, objective: str, task: Ta
             raise ParameterError(f"after the edits {NO_ROOM}: partition the changed graph")
         return found
     fitted = _fit(level, found, task, run)
-    may_part = start.may_part if fitted is found else None
-    found = restart(level, fitted, n_changed, task, run, start.waits, may_part)
+    if layered is None:
+        may_part = start.may_part if fitted is found else None
+        found = restart(level, fitted, n_changed, task, run, start.waits, may_part)
+    else:
+        free = task if task.k else task._replace(least=0.0)
+        found = search_from(fitted, n_changed, free, run, start.waits, may_part=not layered.connected)
     return meet_minimum(level, found, task, run) if task.least > 0.0 and not task.k else _fit(level, found, task, run)
 
 
@@ -203,7 +221,21 @@ def _part_of(graph: Graph, taken: npt.NDArray[np.bool_]) -> Graph:
     if taken.all():
         return graph
     nodes = np.flatnonzero(taken)
-    return graph.subgraph(nodes) if graph.degrees[~taken].any() else without_rows(graph, nodes)
+    return without_rows(graph, nodes) if graph.isolated[~taken].all() else graph.subgraph(nodes)
+
+
+def _weigh_part(clustering: Clustering, edit: EditedGraph, part: Graph, nodes: Labels | None = None) -> WeighedGraph:
+    """The terms of some nodes of the edited graph, or all, under the objective; part : the graph of these nodes."""
+    if edit.layered is None:
+        return weigh(part, clustering.objective)
+    judged = judged_by(edit.layered, clustering.objective)
+    at: Any = clustering.parameters.get("resolution") if clustering.resolution is None else 1.0
+    if np.ndim(at) and len(at) != len(judged.layers):
+        raise ParameterError(
+            f"resolution={at!r} has {len(at)} numbers, one a layer, and after the edits the graph has "
+            f"{amount(len(judged.layers), 'layer')}; cluster the changed graph"
+        )
+    return weigh_layers(judged if nodes is None else judged.take(nodes, part), at)
 
 
 def _run_on(

@@ -14,21 +14,25 @@ from graphclust.graph.node_order import node_names
 from graphclust.io.tables import edges_of_table
 
 LONG_NUMBER = 20  # digits, more than any number of nodes has
+Rows = npt.NDArray[np.int64]
 Edges = Iterable[tuple[Any, ...]] | npt.NDArray[Any] | Any | None
 
 
-def _columns_of(table: Any, weighted: bool) -> list[Any]:
+def _columns_of(table: Any, weighted: bool, signed: bool) -> list[Any]:
     """The ends of the edges of a table, and their weights if it has some, chosen as `graph_from_table` does."""
     if hasattr(table, "__len__") and not len(table):
         return [[], []]
-    edges = edges_of_table(table, weight="weight" if weighted else None, bipartite=False)
+    weights = "signed" if signed else None
+    edges = edges_of_table(table, weight="weight" if weighted else None, bipartite=False, weights=weights)
     ((source, target, weight),) = edges.chunks
     ends = [[edges.name(node) for node in side.tolist()] for side in (source, target)]
     return [*ends, *([] if weight is None else [weight])]
 
 
-def as_edges(edges: Edges, argument: str, weighted: bool) -> tuple[Any, Any, npt.NDArray[np.float64]]:
-    """Ends and weights; 0 stands for the weight of removed ones."""
+def as_edges(
+    edges: Edges, argument: str, weighted: bool, signed: bool = False
+) -> tuple[Any, Any, npt.NDArray[np.float64]]:
+    """Ends and weights; 0 stands for the weight of removed ones. signed : whether weights may be below zero."""
     columns: list[Any]
     if edges is None:
         return [], [], np.empty(0)
@@ -42,7 +46,7 @@ def as_edges(edges: Edges, argument: str, weighted: bool) -> tuple[Any, Any, npt
             ends = ends.astype(np.int64)
         columns = [ends[:, 0], ends[:, 1], *([edges[:, 2]] if edges.shape[1] == 3 else [])]
     elif hasattr(edges, "columns"):
-        columns = _columns_of(edges, weighted)
+        columns = _columns_of(edges, weighted, signed)
     else:
         form = "(u, v) or (u, v, weight)" if weighted else "(u, v)"
         if isinstance(edges, Mapping) or not isinstance(edges, Iterable):
@@ -58,17 +62,17 @@ def as_edges(edges: Edges, argument: str, weighted: bool) -> tuple[Any, Any, npt
         raise TypeError("reweighted has no weights, expected edges (u, v, weight)")
     if not weighted:
         return columns[0], columns[1], np.zeros(len(columns[0]))
+    expected = "finite numbers" + (" other than 0" if signed else " > 0")
     try:
         weight = np.ones(len(columns[0])) if len(columns) == 2 else np.asarray(columns[2], np.float64)
         if weight.ndim != 1:
             raise ValueError(weight.shape)
     except (TypeError, ValueError, OverflowError):
-        raise TypeError(f"{argument} holds weights that are not numbers, expected finite numbers > 0") from None
-    if not (np.isfinite(weight) & (weight > 0)).all():
-        bad = weight[~(np.isfinite(weight) & (weight > 0))][0]
-        raise ParameterError(
-            f"{argument} holds the weight {bad:g}, expected finite numbers > 0; removed= takes edges away"
-        )
+        raise TypeError(f"{argument} holds weights that are not numbers, expected {expected}") from None
+    fits = np.isfinite(weight) & ((weight != 0) if signed else (weight > 0))
+    if not fits.all():
+        bad = weight[~fits][0]
+        raise ParameterError(f"{argument} holds the weight {bad:g}, expected {expected}; removed= takes edges away")
     return columns[0], columns[1], weight
 
 
@@ -112,6 +116,10 @@ class NodeRows:
                 raise EditError(f"added_nodes names node {name!r}, which is there already; leave it out")
         if len({*rows.tolist()}) < len(rows):
             raise EditError("added_nodes names a node twice, expected each node once")
+
+    def ends(self, argument: str, source: Any, target: Any, may_come: bool) -> tuple[Rows, Rows]:
+        """The rows of both ends of edges."""
+        return self.rows(argument, source, may_come), self.rows(argument, target, may_come)
 
     def rows_of(self, argument: str, names: Iterable[Hashable] | None) -> npt.NDArray[np.int64]:
         return np.unique(self.rows(argument, _as_list(argument, names), False))

@@ -16,6 +16,7 @@ from graphclust.compiled.graphs.row_subset import NewEntries, find_entries, spli
 from graphclust.errors import EditError
 from graphclust.graph.container import Graph
 from graphclust.graph.from_csr import check_degrees
+from graphclust.graph.layers import LayeredGraph
 from graphclust.graph.node_order import node_names
 from graphclust.updates.edit_arguments import Edges, NodeRows, as_edges, as_node_weights
 
@@ -28,6 +29,7 @@ class EditedGraph(NamedTuple):
     rows : the row of each node in `changes`: the earlier row; new nodes follow after the earlier rows.
     changes : the edges that changed, each once or several times, and by how much.
     node_weight : what the edits say that each node weighs, 0 for nothing, float64, shape (n_nodes,); None: of none.
+    layered : the graph with its layers, where it has any.
     """
 
     graph: Graph
@@ -36,6 +38,7 @@ class EditedGraph(NamedTuple):
     rows: npt.NDArray[np.int64]
     changes: Changes
     node_weight: npt.NDArray[np.float64] | None = None
+    layered: LayeredGraph | None = None
 
     def carry(self, values: npt.NDArray[Any], new: Any) -> npt.NDArray[Any]:
         """Values of the nodes before as those of the nodes now, some value for new ones."""
@@ -61,7 +64,7 @@ class Changes(NamedTuple):
 
 
 class Entries(NamedTuple):
-    """Both entries of some edges in the order of the rows, (m,) each; a self-loop has one.
+    """The entries of some edges in the order of the rows, (m,) each: both of an edge, one of a self-loop or an arc.
 
     edge : index of the edge. place : of the entry in the rows, or where it would be inserted. is_there : whether the
     entry exists.
@@ -78,6 +81,7 @@ def apply_edits(
     graph: Graph, added: Edges = None, removed: Edges = None, reweighted: Edges = None,
     added_nodes: Iterable[Hashable] | None = None, removed_nodes: Iterable[Hashable] | None = None,
     node_weight: Any = None,
+    *, kind: str = "undirected", finder: NodeRows | None = None,
 ) -> EditedGraph:  # fmt: skip
     """The graph after edits; without remarks and file.
 
@@ -88,17 +92,19 @@ def apply_edits(
     added_nodes : nodes that are not there, without edges unless `added` has some; they come before those of `added`.
     removed_nodes : nodes to leave out with their edges; those of a graph without names are named by their rows before.
     node_weight : a mapping or a pandas Series from nodes, of those after the edits, to what they weigh, > 0.
+    kind : of "directed" and "bipartite" graphs the rows hold arcs, from row to column; of "signed" ones weights may be
+        below zero. finder : of the nodes, where edges do not just name rows of the graph.
 
     Raises EditError for an edge or an added node that is there already, is not there or is named twice, for a node that
     is not there, and for an added or reweighted edge of a node that is left out; ParameterError for a weight that is
     not > 0; GraphValidationError for weights out of proportion; TypeError for what are no edges.
     """
-    finder = NodeRows(graph)
+    finder, one_way = finder or NodeRows(graph), kind in ("directed", "bipartite")
     finder.add(added_nodes)
     given = {"added": added, "removed": removed, "reweighted": reweighted}
-    parts = {argument: _changes_of(edges, argument, finder) for argument, edges in given.items()}
+    parts = {argument: _changes_of(edges, argument, finder, kind == "signed") for argument, edges in given.items()}
     wide, changes = _with_more_nodes(graph, finder), _concatenate(parts.values())
-    entries = _entries_of(wide, changes)
+    entries = _entries_of(wide, changes, one_way)
     _refuse_wrong(wide, parts, changes, entries)
     made, by = _with_changes(wide, changes, entries), _differences(wide, changes, entries)
     n_changed = np.bincount(np.concatenate([changes.source, changes.target]), minlength=wide.n_nodes)
@@ -109,13 +115,15 @@ def apply_edits(
     if len(weighed):
         of_nodes = np.zeros(wide.n_nodes)
         of_nodes[weighed] = weights
+    if len(gone) == wide.n_nodes:
+        raise EditError("removed_nodes leaves out all nodes, expected at least one to stay")
     if len(gone):
         _refuse_edits_of_gone(wide, parts, gone, graph.n_nodes, weighed)
-        edges = _edges_of(made, gone)
-        entries = _entries_of(made, edges)
+        edges = _edges_of(made, gone, one_way)
+        entries = _entries_of(made, edges, one_way)
         by = _concatenate([by, _differences(made, edges, entries)])
         rows = np.setdiff1d(rows, gone)
-        n_changed = (n_changed + np.bincount(edges.target, minlength=wide.n_nodes))[rows]
+        n_changed = (n_changed + np.bincount(np.concatenate(edges[:2]), minlength=wide.n_nodes))[rows]
         made = without_rows(_with_changes(made, edges, entries), rows)
         stays = np.ones(wide.n_nodes, bool)
         stays[gone] = False
@@ -128,19 +136,18 @@ def apply_edits(
     return EditedGraph(made, np.where(rows < graph.n_nodes, rows, -1), n_changed, rows, by, of_nodes)
 
 
-def _changes_of(given: Edges, argument: str, finder: NodeRows) -> Changes:
-    source, target, weight = as_edges(given, argument, argument != "removed")
-    may_come = argument == "added"
-    return Changes(finder.rows(argument, source, may_come), finder.rows(argument, target, may_come), weight)
+def _changes_of(given: Edges, argument: str, finder: NodeRows, signed: bool) -> Changes:
+    source, target, weight = as_edges(given, argument, argument != "removed", signed)
+    return Changes(*finder.ends(argument, source, target, argument == "added"), weight)
 
 
 def _concatenate(parts: Iterable[Changes]) -> Changes:
     return Changes(*(np.concatenate(values) for values in zip(*parts, strict=True)))
 
 
-def _entries_of(graph: Graph, changes: Changes) -> Entries:
+def _entries_of(graph: Graph, changes: Changes, one_way: bool) -> Entries:
     source, target, _ = changes
-    twice = np.flatnonzero(source != target)
+    twice = np.flatnonzero((source != target) & (not one_way))
     row, column = np.concatenate([source, target[twice]]), np.concatenate([target, source[twice]])
     order = np.argsort(row * graph.n_nodes + column)
     row, column, edge = row[order], column[order], np.concatenate([np.arange(len(source)), twice])[order]
@@ -154,8 +161,12 @@ def _differences(graph: Graph, changes: Changes, entries: Entries) -> Changes:
     return changes._replace(weight=weight)
 
 
-def _edges_of(graph: Graph, nodes: npt.NDArray[np.int64]) -> Changes:
-    """The edges of some nodes as changes to no weight, each once, from one of the nodes."""
+def _edges_of(graph: Graph, nodes: npt.NDArray[np.int64], one_way: bool) -> Changes:
+    """The edges of some nodes as changes to no weight, each once, from one of the nodes; all arcs from and to them."""
+    if one_way:
+        row = np.repeat(np.arange(graph.n_nodes), np.diff(graph.indptr))
+        taken = np.flatnonzero(np.isin(row, nodes) | np.isin(graph.indices, nodes))
+        return Changes(row[taken], graph.indices[taken].astype(np.int64), np.zeros(len(taken)))
     starts, lengths = graph.indptr[nodes], graph.indptr[nodes + 1] - graph.indptr[nodes]
     source = np.repeat(nodes, lengths)
     target = graph.indices[ranges(starts, lengths)].astype(np.int64)
@@ -170,9 +181,9 @@ def _with_changes(graph: Graph, changes: Changes, entries: Entries) -> Graph:
     if not len(entries.row):
         return graph
     w = changes.weight[entries.edge]
-    gone, new = entries.is_there & (w == 0.0), ~entries.is_there & (w > 0.0)
+    gone, new = entries.is_there & (w == 0.0), ~entries.is_there & (w != 0.0)
     n_entries = graph.n_entries + int(np.count_nonzero(new)) - int(np.count_nonzero(gone))
-    is_weighted = graph.weights is not None or not (w[w > 0.0] == 1.0).all()
+    is_weighted = graph.weights is not None or not (w[w != 0.0] == 1.0).all()
     indices, of_entries = np.empty(n_entries, np.int32), np.empty(n_entries if is_weighted else 0)
     splice_entries(graph.rows, NewEntries(entries.place, entries.is_there, entries.column, w), indices, of_entries)
     weights = of_entries if is_weighted else None

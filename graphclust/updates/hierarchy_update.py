@@ -21,7 +21,7 @@ from graphclust.engine.nested_levels import (
 from graphclust.engine.overlay import number_used
 from graphclust.engine.well_connected import can_promise, remarks_on_connectivity
 from graphclust.graph.container import Graph
-from graphclust.objective.objective import weigh
+from graphclust.objective.objective import judged_by, weigh
 from graphclust.progress import Progress
 from graphclust.results.hierarchy import hierarchy_of
 from graphclust.updates.clustering_update import keep_sums_of, partition_again, remarks_on_new_nodes
@@ -50,11 +50,11 @@ def remake_hierarchy(
         options = {name: value for name, value in options.items() if name != "connectivity"}
     wanted = LevelOptions(
         sizes, None, options["levels"], found.objective, options["effort"], found.resolutions,
-        options.get("connectivity"),
+        options.get("connectivity"), None if edit.layered is None else judged_by(edit.layered, found.objective),
     )  # fmt: skip
     n_changed = edit.n_changed if edit.node_weight is None else np.maximum(edit.n_changed, edit.node_weight > 0.0)
     earlier = EarlierLevels([edit.carry(labels, -1) for labels in found.levels], n_changed)
-    if found.max_size is None or wanted.levels is not None or keeps_cuts:
+    if found.max_size is None or wanted.levels is not None or keeps_cuts or edit.layered is not None:
         levels, _ = make_levels(graph, wanted, rng, progress, earlier)
         sums = None
     else:
@@ -69,7 +69,7 @@ def remake_hierarchy(
             graph, levels, objective=found.objective, resolutions=found.resolutions, max_size=found.max_size,
             min_size=found.min_size, node_sizes=of_nodes,
             remarks=(*remarks_on_new_nodes(found.node_sizes, edit), *said, *progress.remarks),
-            seconds=progress.seconds, parameters=options, seed=seed,
+            seconds=progress.seconds, parameters=options, seed=seed, layered=edit.layered,
         )  # fmt: skip
         if sums is not None:
             keep_sums_of(made.coarsest, levels[0], sums)

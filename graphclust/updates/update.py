@@ -11,11 +11,13 @@ import numpy.typing as npt
 from graphclust.checks import Seed, as_seeded
 from graphclust.errors import GraphValidationError, amount
 from graphclust.graph.container import Graph, GraphLike
+from graphclust.graph.layers import LayeredGraph
 from graphclust.graph.node_order import node_names
 from graphclust.io.graph_input import as_graph
 from graphclust.progress import Progress, ProgressLike, as_progress
 from graphclust.updates.edit_arguments import Edges
 from graphclust.updates.edits import EditedGraph, apply_edits
+from graphclust.updates.kinds import edit_layers
 
 Labels = npt.NDArray[np.int64]
 Marks = npt.NDArray[np.bool_]
@@ -25,6 +27,7 @@ class Updatable:
     """A clustering or a hierarchy: edits of its graph make another of it."""
 
     graph: Graph
+    layered: LayeredGraph | None = None
 
     def update(
         self,
@@ -44,8 +47,11 @@ class Updatable:
             (u, v) of the graph. reweighted : edges (u, v, weight) of the graph, with their new weights. All three are
             lists of tuples, arrays of 2 or 3 columns or tables as `graph_from_table` takes them, and name nodes as the
             graph does; in a graph without names a node is its row, and new nodes get the next rows: in a graph of 10
-            nodes the first new node is 10.
-        added_nodes : new nodes, which have no edges unless `added` has some. removed_nodes : nodes to remove with their
+            nodes the first new node is 10. Of a directed graph they are arcs (source, target), of a bipartite one pairs
+            (row, column), each of the names or numbers of its side, or the ids in two columns of a table; weights of a
+            signed graph may be below zero.
+        added_nodes : new nodes, which have no edges unless `added` has some; of a bipartite graph a mapping to their
+            sides, 0 for a row and 1 for a column. removed_nodes : nodes to remove with their
             edges; no edge of theirs may be added or reweighted.
         node_weight : a mapping or a pandas Series from nodes, new ones or others, to what they weigh in bounds, > 0.
         rng, progress : as `communities` takes them; an interruption by Ctrl-C leaves what was there as it is and
@@ -72,15 +78,11 @@ class Updatable:
         >>> [change.kind for change in levels.update(added=[(0, 30), (1, 30)], rng=0).changes[:2]]
         ['grown', 'kept']
         """
-        self._refuse_update()
+        edits = (added, removed, reweighted, added_nodes, removed_nodes, node_weight)
         (rng, seed), progress = as_seeded(rng), as_progress(progress)
         with progress.stage("edits"):
-            edit = apply_edits(self.graph, added, removed, reweighted, added_nodes, removed_nodes, node_weight)
+            edit = apply_edits(self.graph, *edits) if self.layered is None else edit_layers(self.layered, *edits)
         return self._remake(edit, rng, seed, progress)
-
-    def _refuse_update(self) -> None:
-        """ParameterError where what is updated is of a graph that is not undirected."""
-        raise NotImplementedError
 
     def _remake(
         self, edit: EditedGraph, rng: np.random.Generator, seed: Any, progress: Progress, looked_at: Marks | None = None

@@ -84,8 +84,9 @@ def start_from(
     little but round-off. If edges changed that are not listed, the nodes `looked_at` may gain.
     """
     (own, k), has_changed = number_used(labels), edit.n_changed[nodes] > 0
-    if looked_at is not None:
-        return Start(with_sums(run.finest, own, k, run), looked_at[nodes])
+    if looked_at is not None or edit.layered is not None:
+        waits = has_changed | (before != labels) if looked_at is None else looked_at[nodes]
+        return Start(with_sums(run.finest, own, k, run), waits)
     graph = run.graph or edit.graph.subgraph(nodes)
     volume, size = np.bincount(own, graph.degrees, k), np.bincount(own, minlength=k)
     label_of = np.empty(k, np.int64)

@@ -11,6 +11,7 @@ Only the rows of these nodes are read, so that the time grows with the number of
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -18,15 +19,16 @@ import numpy.typing as npt
 
 from graphclust.compiled.graphs.levels import Level, Partition, Task, Terms
 from graphclust.compiled.graphs.objective import ClusterSums, Rows
-from graphclust.engine.connectivity import join_parts
+from graphclust.engine.connectivity import connect, join_parts
 from graphclust.engine.contraction import Contraction, contract, links_of_nodes
-from graphclust.engine.engine import SPARE_ENTRIES, number_to_spare
+from graphclust.engine.engine import EFFORTS, SPARE_ENTRIES, number_to_spare, search
 from graphclust.engine.family_tree import evolve
 from graphclust.engine.levels import Run, is_small, n_entries, read_only_level, with_sums
 from graphclust.engine.local_moving import refine
 from graphclust.engine.overlay import find_connected_parts, number_used
 from graphclust.engine.resolution import schedule_for_any_number
-from graphclust.engine.v_cycle import v_cycle
+from graphclust.engine.unlinked_clusters import FEW, unite_any, with_all_pairs
+from graphclust.engine.v_cycle import first_v_cycle, v_cycle
 from graphclust.graph.container import Graph
 from graphclust.results.label_matching import find_unchanged, overlap_of
 from graphclust.updates.edits import ranges
@@ -96,14 +98,41 @@ def restart(
     if not task.k and (is_full or opens_all):
         n_new = max(number_to_spare(level, SPARE_ENTRIES), 0 if is_full else 1)
         found = evolve(level, found, schedule_for_any_number(task), n_new, run)
+    if level.terms.layers:  # the caller connects
+        return found
     return connect_near(
         level, found, task, run, None if may_part is None else has_changed(found.labels, before, may_part)
     )
 
 
-def restart_labels(run: Run, labels: Labels, n_changed: npt.NDArray[np.int64], task: Task) -> Labels:
-    """`restart` on the finest level, from labels 0..k-1, all used."""
+def search_from(
+    found: Partition, n_changed: npt.NDArray[np.int64], task: Task, run: Run,
+    waits: npt.NDArray[np.bool_] | None = None, may_part: bool = False,
+) -> Partition:  # fmt: skip
+    """`restart` on a graph with layers; on a small one there are new partitions beside it, as of one that is new.
+
+    may_part : whether clusters need not be connected.
+    """
+    level = with_all_pairs(run.finest) if may_part and (task.k or len(found.labels) <= FEW) else run.finest
+    if n_entries(run.finest) > SPARE_ENTRIES:
+        found = restart(level, found, n_changed, task, run, waits)
+    else:
+        cycles = EFFORTS["normal"].asked if task.k else EFFORTS["normal"].free
+        schedule, pool = schedule_for_any_number(task), [refine(level, found, task, run)]
+        tries = [partial(first_v_cycle, level, schedule, turn) for turn in range(cycles.first)]
+        found, _ = search(level, [], pool, tries, schedule, cycles, 0, run)
+    if not may_part:
+        return connect(level, found, task, run)
+    return found if task.k else unite_any(level, found, task, run)
+
+
+def restart_labels(
+    run: Run, labels: Labels, n_changed: npt.NDArray[np.int64], task: Task, may_part: bool = False
+) -> Labels:
+    """`restart` on the finest level, or `search_from` of a graph with layers, from labels 0..k-1, all used."""
     found = with_sums(run.finest, labels, int(labels.max()) + 1, run)
+    if task.objective.layers:
+        return search_from(found, n_changed, task, run, may_part=may_part).labels
     return restart(run.finest, found, n_changed, task, run).labels
 
 
@@ -120,7 +149,7 @@ def repartition(
     penalty = task.objective.penalty or run.totals.chance * task.k / 2.0  # small regions, for a ratio
     if is_open.all():
         return v_cycle(level, refine(level, found, task, run), task, penalty, run), nodes
-    if n_entries(level) <= SPARE_ENTRIES:
+    if n_entries(level) <= SPARE_ENTRIES or level.terms.layers:
         n_closed = int(np.count_nonzero(~is_open))
         regions = (np.cumsum(~is_open, dtype=np.int32) - np.int32(1))[found.labels]
         regions[nodes] = n_closed + np.arange(len(nodes), dtype=np.int32)

@@ -198,7 +198,7 @@ def test_what_knows_undirected_graphs_only_says_so(kind):
     G, options = random_graphs(kind, 1)
     layered = as_layered(G, **options)
     found = gc.communities(layered, rng=0)
-    for call in (found.certainty, found.update, found.drift, found.model, found.table, lambda: found.normalized_cut):
+    for call in (found.certainty, found.model, found.table, lambda: found.normalized_cut):
         refuses(gc.ParameterError, f"for undirected graphs only, and the graph is {kind}", call)
     for call in (gc.cluster_path, gc.normalized_cut, gc.conductance):
         arguments = (layered, [1, 2]) if call is gc.cluster_path else (layered, np.zeros(layered.n_nodes, int))
@@ -264,7 +264,7 @@ def test_levels_nest_within_the_bound_and_begin_with_communities(kind):
     natural = gc.hierarchy(G, rng=0, **options)
     assert gc.adjusted_rand_index(natural.levels[0][:120], np.arange(120) % 4) > 0.95
     for call, words in (
-        (lambda: found.update(), "hierarchy"), (lambda: found.nats_saved, "undirected graphs only"),
+        (lambda: found.nats_saved, "undirected graphs only"),
         (lambda: gc.hierarchy(G, start=coarsest, **options), f"start is not for the levels of a {kind} graph"),
     ):  # fmt: skip
         refuses(gc.ParameterError, words, call)

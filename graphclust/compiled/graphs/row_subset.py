@@ -176,7 +176,7 @@ def splice_entries(rows, entries, indices, weights):
         start = end
         if i < len(entries.place):
             start += entries.is_there[i]
-            if entries.weight[i] > 0.0:
+            if entries.weight[i] != 0.0:
                 indices[free] = entries.column[i]
                 if weighted:
                     weights[free] = entries.weight[i]
