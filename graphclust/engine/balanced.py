@@ -39,7 +39,7 @@ class Effort(NamedTuple):
 
 EFFORTS = {
     "low": Effort(Cycles(1, 0), 0, LESS_THOROUGH),
-    "normal": Effort(Cycles(2, 2), 0),
+    "normal": Effort(Cycles(2, 2), 0, LESS_THOROUGH._replace(rounds_in_vain=2)),
     "high": Effort(Cycles(4, 3), 4),
 }
 

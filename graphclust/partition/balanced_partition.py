@@ -75,8 +75,8 @@ def balanced_partition(
         whole, and both bounds are relative to that. By default parts are to be equal.
     contiguous : whether every part has to be in one piece, for which the graph has to be connected. Where none such is
         found within the bounds, a remark counts the pieces.
-    effort : "low", "normal" (default), which takes some seven times as long, or "high", which takes several times as
-        long again; each for a cut smaller by about a percent.
+    effort : "low", "normal" (default), which takes some three times as long for a cut smaller by three per cent, or
+        "high", which takes some eight times as long again for one or two per cent.
     time_budget : seconds, > 0. They are used to the end while anything is gained, whatever the effort; a first
         partition is always made.
     rng : None, a seed or a numpy Generator; the same seed gives the same labels for any number of threads, unless there

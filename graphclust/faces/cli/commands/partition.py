@@ -3,7 +3,6 @@
 import argparse
 import io
 import os
-from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from graphclust.errors import Interrupted, ParameterError
@@ -12,6 +11,8 @@ from graphclust.faces.cli.terminal import show_data
 from graphclust.io.atomic_write import whole_file
 
 if TYPE_CHECKING:
+    import numpy as np
+
     from graphclust import Clustering
 
 SUMMARY = "cut a graph or matrix into K parts of equal size"
@@ -82,8 +83,9 @@ def run(options: argparse.Namespace) -> None:
         raise KeyboardInterrupt(f"the best parts so far are in {', '.join(files.values())}") from None
     parts.parameters.update(shared.reading_options(options))
     _write(options, parts, is_matrix)
-    if "-" not in (options.output, options.permutation):
-        shared.print_report(options, parts.report() | {"written": files}, str(parts), files)
+    if "-" not in (options.output, options.permutation) and not options.quiet:
+        facts = parts.report() | {"written": files} if options.report == "json" else {}  # with minimum cuts, which cost
+        shared.print_report(options, facts, "" if facts else str(parts), files)
 
 
 def _check_outputs(options: argparse.Namespace) -> dict[str, str]:
@@ -116,11 +118,10 @@ def _write(options: argparse.Namespace, parts: "Clustering", is_matrix: bool) ->
         print_labels(parts, show_data)
     elif options.output is not None:
         write_labels(options.output, parts, overwrite=options.force)
-    order = parts.permutation()
     if options.permutation is not None:
-        _write_numbers(options.permutation, order, options.force)
+        _write_numbers(options.permutation, parts.permutation(), options.force)
     if options.reordered is not None:
-        _write_reordered(options, parts, order, is_matrix)
+        _write_reordered(options, parts, parts.permutation(), is_matrix)
 
 
 def _write_reordered(options: argparse.Namespace, parts: "Clustering", order: Any, is_matrix: bool) -> None:
@@ -142,9 +143,9 @@ def _write_reordered(options: argparse.Namespace, parts: "Clustering", order: An
         file.write(text.getbuffer())
 
 
-def _write_numbers(path: str, numbers: Iterable[Any], force: bool) -> None:
+def _write_numbers(path: str, numbers: "np.ndarray", force: bool) -> None:
     """One number a line."""
-    text = "".join(f"{number}\n" for number in numbers)
+    text = "\n".join(map(str, numbers.tolist())) + "\n"
     if path == "-":
         show_data(text.removesuffix("\n"))
         return
