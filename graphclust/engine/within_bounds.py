@@ -17,7 +17,7 @@ from graphclust.compiled.graphs.levels import Level, Partition, Task, Terms
 from graphclust.compiled.graphs.objective import ADDITIVE, Objective
 from graphclust.engine.bisection import new_parts
 from graphclust.engine.bounds import NO_ROOM, Bounds, describe_sure_bounds
-from graphclust.engine.connected_balance import balance_by_pieces, balance_connected, grow_connected
+from graphclust.engine.connected_balance import balance_by_pieces, grow_connected
 from graphclust.engine.connectivity import connect, connect_once
 from graphclust.engine.contraction import coarsest, restricted
 from graphclust.engine.engine import EFFORTS, Effort, search
@@ -135,10 +135,10 @@ def _find_connected(level: Level, found: Partition, schedule: Schedule, run: Run
     yield reconnect(level, found, task, run)
     for one in [one for one in made if is_few and len(one.sums.size) == task.k]:
         whole = connect_once(level, settle(level, one, free, run), free, run)
-        yield settle_connected(level, balance_connected(level, whole, task, run), task, run)
+        yield settle_connected(level, balance_by_pieces(level, whole, task, run), task, run)
     if is_few and (run.graph is None or run.graph.n_components == 1):
         for _ in range(TRIES):
-            grown = balance_connected(level, grow_connected(level, task.k, run), task, run)
+            grown = balance_by_pieces(level, grow_connected(level, task.k, run), task, run)
             yield settle_connected(level, grown, task, run)
 
 

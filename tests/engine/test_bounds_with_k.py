@@ -20,7 +20,7 @@ from graphclust.compiled.graphs.levels import Task
 from graphclust.compiled.graphs.objective import ADDITIVE, Objective
 from graphclust.engine import v_cycle
 from graphclust.engine.bounds import as_bounds_of_k, describe_sure_bounds, pack
-from graphclust.engine.connected_balance import balance_connected, grow_connected
+from graphclust.engine.connected_balance import balance_by_pieces, grow_connected
 from graphclust.engine.connectivity import connect_once
 from graphclust.engine.levels import run_on, with_sums
 from graphclust.engine.settling import is_within, settle
@@ -322,7 +322,7 @@ def test_balancing_keeps_clusters_connected(seed):
     found = with_sums(level, labels, 4, run)
     if n_disconnected(nx.to_scipy_sparse_array(graph), labels):
         return
-    made = balance_connected(level, found, task, run)
+    made = balance_by_pieces(level, found, task, run)
     assert is_within(level, made, task, run) and n_disconnected(nx.to_scipy_sparse_array(graph), made.labels) == 0
 
 
