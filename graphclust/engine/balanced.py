@@ -24,21 +24,25 @@ from graphclust.engine.engine import Cycles, offer, search
 from graphclust.engine.levels import LESS_THOROUGH, THOROUGH, Run, Shares, Thoroughness, mean_weight, value, with_sums
 from graphclust.engine.packing import pack
 from graphclust.engine.resolution import Schedule
-from graphclust.engine.settling import is_within, settle, shares_of
+from graphclust.engine.settling import is_within, room_left, settle, shares_of
 from graphclust.engine.v_cycle import v_cycle
 from graphclust.engine.within_bounds import make_connected, n_disconnected
 
 
 class Effort(NamedTuple):
-    """The V-cycles of a search for equal parts; descent : as of `engine.Effort`, thoroughness : as of `Run`."""
+    """The V-cycles of a search for equal parts; descent : as of `engine.Effort`, thoroughness : as of `Run`.
+
+    if_full : the thoroughness where parts have no room for another node, so that nodes have to change places.
+    """
 
     cycles: Cycles
     descent: float
     thoroughness: Thoroughness = THOROUGH
+    if_full: Thoroughness = THOROUGH
 
 
 EFFORTS = {
-    "low": Effort(Cycles(1, 0), 0, LESS_THOROUGH),
+    "low": Effort(Cycles(1, 0), 0, LESS_THOROUGH, LESS_THOROUGH),
     "normal": Effort(Cycles(2, 2), 0, LESS_THOROUGH._replace(rounds_in_vain=2)),
     "high": Effort(Cycles(4, 3), 4),
 }
@@ -55,7 +59,8 @@ def partition_balanced(
     A time budget may end before a thorough partition is made, so that the first one is made as at low effort.
     contiguous : whether one whose parts are connected is preferred, if one is found.
     """
-    run, pool = replace(run, thoroughness=effort.thoroughness), []
+    is_full = room_left(shares_of(task, run), level.terms.size) < task.k * float(level.terms.size.mean())
+    run, pool = replace(run, thoroughness=effort.if_full if is_full else effort.thoroughness), []
     tries = [partial(new_parts, level, task)] * effort.cycles.first
     schedule = Schedule(task, (0.0, 0.0, 0.0), None)  # the regions depend on the level alone
     if (found := best_of_all(level, task, run)) is None:

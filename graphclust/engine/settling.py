@@ -63,6 +63,11 @@ def shares_of(task: Task, run: Run) -> Shares:
     return Shares(*(np.full(task.k, each) for each in (target, task.least, task.most)))
 
 
+def room_left(shares: Shares, size: np.ndarray) -> float:
+    """What all parts together may still take, or give away if that is less; size : of each node, (n,)."""
+    return float(min(shares.most.sum() - size.sum(), size.sum() - shares.least.sum()))
+
+
 def bound_all(shares: Shares, task: Task, spare: float = 0.0) -> tuple[Task, np.ndarray]:
     """Bounds that serve parts of unequal shares, and the ballast that each part has to hold for that.
 
@@ -140,8 +145,7 @@ def settle_parts(
         rounds = Rounds(COARSE_TOLERANCE if relaxed else FINEST_TOLERANCE, 1 if is_late else rounds_in_vain)
         move_in_rounds_into(level, found, bound, ballast, rounds, room)
         found = partition_in(room, k)
-    room_left = min(shares.most.sum() - size.sum(), size.sum() - shares.least.sum())
-    slack = float(size.max()) if room_left < k * mean else 0.0
+    slack = float(size.max()) if room_left(shares, size) < k * mean else 0.0
     for search_limits in (WHOLE, LOCAL._replace(rounds=searches))[is_late:]:
         room = room_for(level, k)
         climbing.climb_into(level, found, bound, ballast, search_limits._replace(slack=slack), draws_of(run.rng), room)
