@@ -13,6 +13,7 @@ def balance_by_pieces(level: Level, found: Partition, task: Task, run: Run) -> P
 
     Each move makes two clusters more even. It takes along what it would cut off, so that leaves follow their hub.
     """
+    task = task._replace(most=min(task.most, float(level.terms.size.sum())))  # a difference to infinity is none
     bound, ballast = bound_all(shares_of(task, run), task)
     labels = found.labels.copy()
     loops.balance_connected(level, labels, bound, ballast)
