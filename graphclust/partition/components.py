@@ -42,12 +42,14 @@ class Searched(NamedTuple):
     """The nodes that a search is made among.
 
     nodes : bool, shape (n_nodes,). remarks : what is left out, and whether k is less than the number of components.
-    warning : a remark that comes before all others, or none.
+    warning : a remark that comes before all others, or none. first : bool, (n_nodes,), the nodes of the components that
+    are worth a cluster, if fewer take part than there are: the others join clusters afterwards, see `join_lightest`.
     """
 
     nodes: np.ndarray
     remarks: tuple[str, ...] = ()
     warning: tuple[str, ...] = ()
+    first: np.ndarray | None = None
 
     def remarks_after(self, earlier: Iterable[str]) -> tuple[str, ...]:
         return (*self.warning, *said_of_clusters(earlier, False), *self.remarks)
@@ -91,9 +93,29 @@ def nodes_to_partition(
             f"{amount(n_components - n_taken, 'component')} of {amount(n_aside, 'node')} put aside, in no cluster "
             f'(label -1); components="all" searches all'
         )
-    if n_taken > k:
-        remarks.append(f"k = {k} lies below the {n_taken} components that take part: some of them are united")
-    return Searched(searched, tuple(remarks), warning)
+    if n_taken <= k:
+        return Searched(searched, tuple(remarks), warning)
+    remarks.append(f"k = {k} lies below the {n_taken} components that take part: some of them are united")
+    first = worth_a_cluster(graph, volumes, k)[of_node] & searched
+    is_enough = k <= np.count_nonzero(first) < np.count_nonzero(searched)
+    return Searched(searched, tuple(remarks), warning, first if is_enough else None)
+
+
+def join_lightest(graph: Graph, labels: np.ndarray, left: np.ndarray, mass: np.ndarray) -> np.ndarray:
+    """The labels after each component of nodes left joined the lightest cluster of the time, heavy components first.
+
+    Without an edge between them a union loses the less the lighter both are. left : bool, shape (n_nodes,), nodes of
+    whole components. mass : of each node.
+    """
+    by_component = np.bincount(graph.components[left], mass[left])
+    waiting = np.unique(graph.components[left])
+    clusters = [(load, c) for c, load in enumerate(np.bincount(labels[labels >= 0], mass[labels >= 0]).tolist())]
+    heapify(clusters)
+    to = np.full(graph.components.max() + 1, -1, labels.dtype)
+    for component in waiting[np.argsort(-by_component[waiting], kind="stable")].tolist():
+        load, to[component] = clusters[0]
+        heapreplace(clusters, (load + by_component[component], int(to[component])))
+    return np.where(left, to[graph.components], labels)
 
 
 def mask_nodes(graph: Graph, searched: np.ndarray) -> Graph:

@@ -18,7 +18,7 @@ from graphclust.graph.node_order import in_order, in_rows, listing_order, node_o
 from graphclust.io.kinds import GraphsLike, as_layered
 from graphclust.literals import Components, Effort, Kind, Method, Objective
 from graphclust.objective.objective import ObjectiveChoice, judged_by, weigh
-from graphclust.partition.components import nodes_to_partition
+from graphclust.partition.components import join_lightest, nodes_to_partition
 from graphclust.partition.memory_estimate import check_memory
 from graphclust.partition.methods import run_method
 from graphclust.partition.options import INTERRUPTED, Options, as_options, graph_settings, naming_new_arguments
@@ -174,11 +174,13 @@ def _cluster(
     order = np.arange(n) if as_it_is else node_order(graph)
     ordered = in_order(graph, order)
     progress.watch(ordered)
-    searched, remarks = ~ordered.isolated, said_of_clusters(remarks, False)
-    if options.method != "paper" and layered is None:
+    searched, left, remarks = ~ordered.isolated, None, said_of_clusters(remarks, False)
+    if options.method != "paper":
         with progress.stage("components"):
             taking_part = nodes_to_partition(ordered, k, options.components, progress)
         searched, remarks = taking_part.nodes, taking_part.remarks_after(remarks)
+        if taking_part.first is not None and not options.choice.is_ratio and size is None:
+            searched, left = taking_part.first, searched & ~taking_part.first
 
     def best_so_far(labels: np.ndarray) -> Clustering:
         return clustering_of(
@@ -191,6 +193,9 @@ def _cluster(
         sizes = None if size is None else size[order]
         judged = None if layered is None else judged_by(layered, options.choice.name).take(order, ordered)
         outcome, schedule, options = run_method(ordered, searched, k, options, sizes, is_settled, rng, progress, judged)
+    if left is not None:
+        mass = np.where(options.choice.spec.by_degree, ordered.degrees, 1.0)
+        outcome = replace(outcome, labels=join_lightest(ordered, outcome.labels, left, mass), sums=None)
     remarks = (*remarks, *outcome.remarks)
     if is_suggested and schedule is not None:
         remarks = tuple(remark for remark in remarks if remark not in remarks_on(schedule))
@@ -224,13 +229,10 @@ def _options_of_layers(layered: LayeredGraph, k: int | None, options: Options) -
             f"k=None takes a number that is suggested for {kind}; expected k as a number, or communities(G), which "
             "finds one by its resolution"
         )
-    for name, value, able in (
-        ("method", options.method, ("auto", "multilevel")), ("components", options.components, ("large", "all")),
-    ):  # fmt: skip
-        if value not in able:
-            raise ParameterError(f"{name}={value!r} is for {kind}; {instead}")
+    if options.method not in ("auto", "multilevel"):
+        raise ParameterError(f"method={options.method!r} is for {kind}; {instead}")
     judged_by(layered, options.choice.name)
-    return replace(options, method="multilevel", components="all")
+    return replace(options, method="multilevel")
 
 
 def _stated_resolution(graph: Graph, choice: ObjectiveChoice) -> float | None:

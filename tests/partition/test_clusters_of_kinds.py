@@ -298,7 +298,6 @@ def test_what_undirected_graphs_alone_have_is_refused_with_what_to_do_instead():
         ({"k": None}, "communities"),
         ({"objective": "normalized_cut"}, "'modularity' or 'constant_potts'"),
         ({"method": "two-step"}, 'symmetrize="sum"'),
-        ({"components": "largest"}, "leave it out"),
         ({"k": 21}, "20 nodes"),
     ):
         refuses(gc.ParameterError, expected, gc.coreset_sc, D, **{"k": 3} | options)

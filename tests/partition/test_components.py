@@ -1,5 +1,7 @@
 """Which connected components take part in exactly k clusters, and what becomes of the others."""
 
+import itertools
+
 import networkx as nx
 import numpy as np
 import pytest
@@ -258,3 +260,23 @@ def test_reduced_clusters_are_k_and_lose_whole_components_only(k):
     taken = np.isin(graph.components, graph.components[left.origin])
     assert left.mass.sum() == pytest.approx(graph.degrees[taken].sum())
     assert left.inside.sum() + 2.0 * left.link.sum() == pytest.approx(left.mass.sum())
+
+
+@for_each("options", [{}, {"resolution": 1.0}, {"method": "two-step"}, {"kind": "directed"}])
+def test_fewer_clusters_than_components_part_the_large_one_and_unite_the_others(options):
+    graph = nx.disjoint_union_all([planted(), *[nx.path_graph(n) for n in (2, 2, 3, 2, 4, 2)]])
+    given = graph.to_directed() if "kind" in options else graph
+    found = gc.coreset_sc(given, 4, components="all", rng=0, **options)
+    assert sorted(found.sizes.tolist()) == sorted(np.bincount(found.labels)) and found.n_clusters == 4
+    assert gc.adjusted_rand_index(found.labels[: len(PLANTED)], PLANTED) > 0.9
+    starts = np.cumsum([0, *map(len, nx.connected_components(graph))])
+    assert all(len({*found.labels[a:b].tolist()}) == 1 for a, b in itertools.pairwise(starts[1:]))
+    assert any("k = 4 lies below the 7 components" in remark for remark in found.remarks)
+
+
+@for_each("kind", ["directed", "signed"])
+def test_components_not_worth_a_cluster_are_put_aside_of_other_kinds_too(kind):
+    graph = nx.disjoint_union(planted(), nx.path_graph(2))
+    found = gc.coreset_sc(graph.to_directed() if kind == "directed" else graph, 4, kind=kind, rng=0)
+    assert found.n_clusters == 4 and found.labels[-2:].tolist() == [-1, -1]
+    assert gc.adjusted_rand_index(found.labels[:-2], PLANTED) > 0.9

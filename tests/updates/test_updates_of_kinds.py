@@ -16,8 +16,8 @@ MOST = 16.0  # nodes of a cluster
 CALLS = {
     "communities": lambda G: gc.communities(G, rng=0),
     "bounded": lambda G: gc.communities(G, max_size=MOST, rng=0),
-    "exactly k": lambda G: gc.coreset_sc(G, 4, resolution=1.0, rng=0),
-    "k bounded": lambda G: gc.coreset_sc(G, 5, resolution=1.0, max_size=MOST, rng=0),
+    "exactly k": lambda G: gc.coreset_sc(G, 4, resolution=1.0, components="all", rng=0),
+    "k bounded": lambda G: gc.coreset_sc(G, 5, resolution=1.0, max_size=MOST, components="all", rng=0),
 }
 
 
