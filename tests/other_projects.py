@@ -137,7 +137,8 @@ def source_of(package: str, folder: pathlib.Path) -> pathlib.Path:
     if subprocess.run(command, cwd=folder, capture_output=True, check=False).returncode != 0:
         pytest.skip(f"the source of {wanted} cannot be fetched")
     with tarfile.open(next(folder.glob(f"{package}-*.tar.gz"))) as archive:
-        archive.extractall(folder, filter="data")
+        archive.extraction_filter = getattr(tarfile, "data_filter", None)  # from Python 3.11.4 on
+        archive.extractall(folder)
     return next(folder.glob(f"{package}-*/"))
 
 

@@ -62,7 +62,8 @@ def try_out(file: pathlib.Path, environment: pathlib.Path, more: dict[str, str])
 def collect(archive: pathlib.Path, environment: pathlib.Path) -> None:
     """Find the fast tests of an unpacked source archive: all that they import is in it, or in the extra "test"."""
     with tarfile.open(archive) as packed:
-        packed.extractall(environment, filter="data")
+        packed.extraction_filter = getattr(tarfile, "data_filter", None)  # from Python 3.11.4 on
+        packed.extractall(environment)
     unpacked, python = environment / archive.name.removesuffix(".tar.gz"), scripts_of(environment) / "python"
     run(python, "-m", "pip", "install", "--quiet", f"{unpacked}[test]")
     run(python, "-m", "pytest", "-qq", "--collect-only", "-n", "0", folder=unpacked)

@@ -49,9 +49,9 @@ def test_code_is_what_is_left_without_prose():
 @pytest.mark.parametrize(
     ("what", "most"),
     [
-        pytest.param("package", 45_000, marks=not_yet(49_337)),
-        pytest.param("code", 31_000, marks=not_yet(33_660)),
-        pytest.param("tests", 41_000, marks=not_yet(42_301)),
+        pytest.param("package", 45_000, marks=not_yet(49_340)),
+        pytest.param("code", 31_000, marks=not_yet(33_663)),
+        pytest.param("tests", 41_000, marks=not_yet(42_304)),
     ],
 )
 def test_lines_are_within_the_budget(what, most):

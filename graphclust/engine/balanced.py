@@ -98,7 +98,7 @@ def best_of_all(level: Level, task: Task, run: Run) -> Partition | None:
     is_cut = labels[:, ends] != labels[:, rows.indices]
     cut = is_cut @ rows.weights if len(rows.weights) else is_cut.sum(axis=1)
     above, below = np.maximum((load - most) / target, 0.0).max(axis=1), -share_of_least(load, least).min(axis=1)
-    uneven = ((load / target) ** 2).sum(axis=1)
+    uneven = (load**2 / target).sum(axis=1)  # least where loads are as targets, since their sum is given
     first = np.lexsort([_without_round_off(key) for key in (uneven, cut, below, above)])[0]
     return with_sums(level, np.ascontiguousarray(labels[first]), k, run)
 

@@ -77,6 +77,8 @@ def _examples() -> Iterator[Callable[[], object]]:
         yield partial(_through_files, graph)
         yield partial(_through_matrices, graph)
         yield partial(_by_blocks, weighted)
+    star = [(0, leaf) for leaf in range(1, 10)]  # of which no three connected clusters have two nodes each
+    yield partial(gc.coreset_sc, star, 3, min_size=2, rng=0)
     yield partial(gc.stochastic_block_model, [50] * K, 0.2, 0.01, rng=0)
     yield partial(gc.lfr_like, 1_000, 8.0, 0.2, largest=200, rng=0)
     points = np.random.default_rng(0).normal(size=(600, 8))

@@ -12,7 +12,7 @@ from graphclust.engine.bounds import NodeWeight, as_sizes, k_within, weights_in_
 from graphclust.engine.resolution import remarks_on
 from graphclust.errors import ParameterError
 from graphclust.graph.container import Graph
-from graphclust.graph.layers import LayeredGraph
+from graphclust.graph.layers import LayeredGraph, graph_of
 from graphclust.graph.matrices import said_of_clusters
 from graphclust.graph.node_order import in_order, in_rows, listing_order, node_order
 from graphclust.io.kinds import GraphsLike, as_layered
@@ -177,7 +177,8 @@ def _cluster(
     searched, left, remarks = ~ordered.isolated, None, said_of_clusters(remarks, False)
     if options.method != "paper":
         with progress.stage("components"):
-            taking_part = nodes_to_partition(ordered, k, options.components, progress)
+            unsigned = ordered if layered is None else graph_of(abs(ordered.to_scipy()))
+            taking_part = nodes_to_partition(unsigned, k, options.components, progress)
         searched, remarks = taking_part.nodes, taking_part.remarks_after(remarks)
         if taking_part.first is not None and not options.choice.is_ratio and size is None:
             searched, left = taking_part.first, searched & ~taking_part.first
@@ -194,8 +195,8 @@ def _cluster(
         judged = None if layered is None else judged_by(layered, options.choice.name).take(order, ordered)
         outcome, schedule, options = run_method(ordered, searched, k, options, sizes, is_settled, rng, progress, judged)
     if left is not None:
-        mass = np.where(options.choice.spec.by_degree, ordered.degrees, 1.0)
-        outcome = replace(outcome, labels=join_lightest(ordered, outcome.labels, left, mass), sums=None)
+        mass = np.where(options.choice.spec.by_degree, unsigned.degrees, 1.0)
+        outcome = replace(outcome, labels=join_lightest(unsigned, outcome.labels, left, mass), sums=None)
     remarks = (*remarks, *outcome.remarks)
     if is_suggested and schedule is not None:
         remarks = tuple(remark for remark in remarks if remark not in remarks_on(schedule))

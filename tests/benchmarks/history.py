@@ -131,7 +131,8 @@ def start_worker(commit: str, keep: pathlib.Path) -> subprocess.Popen:
     if not folder.exists():
         packed = subprocess.run(["git", "-C", ROOT, "archive", commit, "graphclust"], capture_output=True, check=True)
         with tarfile.open(fileobj=io.BytesIO(packed.stdout)) as archive:
-            archive.extractall(folder / "source", filter="data")
+            archive.extraction_filter = getattr(tarfile, "data_filter", None)  # from Python 3.11.4 on
+            archive.extractall(folder / "source")
     environment = os.environ | {
         "GRAPHCLUST_COMPILE": "always",
         "NUMBA_CACHE_DIR": os.environ.get("NUMBA_CACHE_DIR", str(keep / "loops")),
