@@ -177,7 +177,8 @@ def _cluster(
     searched, left, remarks = ~ordered.isolated, None, said_of_clusters(remarks, False)
     if options.method != "paper":
         with progress.stage("components"):
-            unsigned = ordered if layered is None else graph_of(abs(ordered.to_scipy()))
+            has_signs = layered is not None and bool((ordered.weights_or_empty < 0.0).any())
+            unsigned = graph_of(abs(ordered.to_scipy())) if has_signs else ordered
             taking_part = nodes_to_partition(unsigned, k, options.components, progress)
         searched, remarks = taking_part.nodes, taking_part.remarks_after(remarks)
         if taking_part.first is not None and not options.choice.is_ratio and size is None:
