@@ -5,11 +5,13 @@ import numpy as np
 from graphclust.compiled.graphs.bounds import loads_of
 from graphclust.compiled.graphs.levels import Level, Partition, Task, Terms
 from graphclust.compiled.graphs.objective import ClusterSums, Rows
-from graphclust.engine.contraction import links_of_nodes
+from graphclust.engine.agglomeration import agglomerate
+from graphclust.engine.contraction import contract, links_of_nodes
 from graphclust.engine.levels import Run, heaviness, mass_by_cluster, with_sums
 from graphclust.engine.local_moving import refine
-from graphclust.engine.overlay import find_connected_parts, split_disconnected
+from graphclust.engine.overlay import find_connected_parts, number_used, split_disconnected
 from graphclust.objective.gains import gain_of_joining
+from graphclust.objective.objective import chance_objective
 
 REFINEMENTS = 2  # the moves of each may disconnect clusters again; after the last, parts join a neighbor for good
 
@@ -19,14 +21,34 @@ def connect(level: Level, found: Partition, task: Task, run: Run) -> Partition:
 
     If k is free, each connected part becomes a cluster, which raises any additive objective. Else the heaviest part of
     a cluster stays, and each other part joins the neighboring cluster that gains most, or loses least, by it; a part
-    that is a component of the graph stays with its cluster.
+    that is a component of the graph stays with its cluster, unless each component can be one.
     """
+    found = part_components(level, found, task, run)
     for _ in range(REFINEMENTS):
         connected = connect_once(level, found, task, run)
         if connected is found:
             return found
         found = refine(level, connected, task, run)
     return connect_once(level, found, task, run)
+
+
+def part_components(level: Level, found: Partition, task: Task, run: Run) -> Partition:
+    """The partition without clusters that unite components, where sizes have no bounds and each of these can be one.
+
+    As many clusters that edges link are united instead, by their excess, as in a dendrogram. Nodes without mass count
+    as one component.
+    """
+    if task.k == 0 or level.terms.size is not None or run.graph is None or run.graph.n_components == 1:
+        return found
+    component = np.where(heaviness(level) > 0.0, run.graph.components + 1, 0).astype(np.int64)
+    if number_used(component)[1] > task.k:
+        return found
+    parts, n = number_used(found.labels * (component.max() + 1) + component)
+    if n == len(found.sums.size):
+        return found
+    step = contract(level, with_sums(level, parts, n, run), run)
+    united = agglomerate(step.coarse, Task(chance_objective(run.totals), task.k), run)
+    return refine(level, step.project(united), task, run)
 
 
 def connect_once(level: Level, found: Partition, task: Task, run: Run) -> Partition:

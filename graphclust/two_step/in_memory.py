@@ -93,22 +93,11 @@ class InMemory:
             spread = spread_labels(graph, labels, int(found.max()) + 1, MIN_RELATIVE_CHANGE, progress)
         out_of_reach = (spread.labels < 0) & self.searched
         labels = np.where(spread.labels < 0, spread.labels.max(), spread.labels)  # moves will place them
-        labels, n_found = number_used(self._within_components(labels))
+        labels, n_found = number_used(labels)
         counts = [len(labeled.nodes), *spread.n_labeled]
         if n_found < k:  # a coreset too small or too scattered to show k clusters
             labels, n_found = self.labels_without_coreset(), k
         return Regions(labels, n_found, coreset, links, counts, out_of_reach)
-
-    def _within_components(self, labels: np.ndarray) -> np.ndarray:
-        """The labels, others for each component where each can be a cluster: few draws may link none of a component."""
-        nodes = np.flatnonzero(self.searched)
-        component = self.graph.components[nodes].astype(np.int64)
-        if not 1 < np.count_nonzero(np.bincount(component)) <= self.k:
-            return labels
-        parted = np.empty(len(labels), np.int64)
-        parted[nodes] = labels[nodes] * (component.max() + 1) + component
-        parted[~self.searched] = parted[nodes[0]]
-        return parted
 
     def labels_without_coreset(self) -> np.ndarray:
         """k clusters by the normalized cut, of the nodes that are searched."""

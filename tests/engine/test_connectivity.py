@@ -1,7 +1,5 @@
 """Exactly k connected clusters wherever the graph has them: in memory, from a store, by blocks, with parts aside."""
 
-import itertools
-
 import networkx as nx
 import numpy as np
 import pytest
@@ -128,12 +126,28 @@ def test_clusters_of_a_graph_read_in_order_from_a_store_are_connected(method, tm
         assert parts_of_clusters(found.graph, found.labels) == [1] * 8
 
 
-@pytest.mark.filterwarnings("ignore::graphclust.errors.ConvergenceWarning")
-def test_a_coreset_that_misses_small_components_leaves_clusters_connected():
-    for seed, components in itertools.product(range(4), ("all", "large")):
-        trees = [nx.random_labeled_tree(n, seed=seed + n) for n in (2, 3, 2, 4, 2, 5, 2, 9, 20, 30)]
-        found = gc.coreset_sc(nx.disjoint_union_all(trees), 20, components=components, method="two-step", rng=seed)
-        assert parts_of_clusters(found.graph, found.labels) == [1] * 20
+@for_each(
+    "options",
+    [
+        {"method": "two-step"},
+        {"method": "two-step", "objective": "normalized_cut"},
+        {"resolution": 1.0, "objective": "constant_potts"},
+        {"resolution": 1.0, "kind": "directed"},
+    ],
+)
+@pytest.mark.filterwarnings("ignore::graphclust.errors.GraphWarning")
+def test_components_that_can_be_clusters_share_none(options):
+    rng = np.random.default_rng(1)
+    for seed in range(25):
+        trees = [nx.random_labeled_tree(n, seed=seed + n) for n in (2, 3, 2, 4, 2, 5, 9, 20)]
+        graph = nx.disjoint_union_all(trees[: rng.integers(2, 9)])
+        given = graph.to_directed() if "kind" in options else graph
+        if "kind" in options:
+            given.remove_edges_from([(u, v) for u, v in graph.edges if rng.random() < 0.9])
+        n_components = nx.number_connected_components(graph)
+        for k in (n_components, min(n_components + 3, len(graph))):
+            found = gc.coreset_sc(given, k, components="all", rng=seed, **options)
+            assert parts_of_clusters(found.graph, found.labels) == [1] * k, (seed, k)
 
 
 def test_clusters_that_unite_components_are_told_of():
