@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Hashable, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -87,8 +88,9 @@ class OfKind(OfGraph):
             vars(self)["_cut_and_volume"] = cut, volume
 
     @property
+    @abstractmethod
     def _cut_and_volume(self) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
-        raise NotImplementedError
+        """The weight that leaves each cluster, and its volume; see `keep_sums`."""
 
     @cached_property
     def modularity(self) -> float:

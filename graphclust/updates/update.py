@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Hashable, Iterable, Sequence
 from typing import Any, Generic, Self, TypeVar
 
@@ -23,7 +24,7 @@ Labels = npt.NDArray[np.int64]
 Marks = npt.NDArray[np.bool_]
 
 
-class Updatable:
+class Updatable(ABC):
     """A clustering or a hierarchy: edits of its graph make another of it."""
 
     graph: Graph
@@ -84,17 +85,17 @@ class Updatable:
             edit = apply_edits(self.graph, *edits) if self.layered is None else edit_layers(self.layered, *edits)
         return self._remake(edit, rng, seed, progress)
 
+    @abstractmethod
     def _remake(
         self, edit: EditedGraph, rng: np.random.Generator, seed: Any, progress: Progress, looked_at: Marks | None = None
     ) -> Self:
         """The same of the edited graph; looked_at : nodes with edges that may have changed, which no edit lists."""
-        raise NotImplementedError
 
 
 Found = TypeVar("Found", bound=Updatable)
 
 
-class SavedModel(Generic[Found]):
+class SavedModel(ABC, Generic[Found]):
     """A clustering or a hierarchy without its graph.
 
     nodes : the names of the nodes, or None for 0..n-1. origin : as `Clustering.origin`.
@@ -104,8 +105,9 @@ class SavedModel(Generic[Found]):
     origin: dict[str, Any]
 
     @property
+    @abstractmethod
     def n_nodes(self) -> int:
-        raise NotImplementedError
+        """How many nodes were clustered."""
 
     def update(
         self,
@@ -157,19 +159,19 @@ class SavedModel(Generic[Found]):
         edit = edit._replace(before=before, n_changed=np.maximum(n_changed, before < 0))
         return self.restore(graph)._remake(edit, rng, seed, progress, looked_at)
 
+    @abstractmethod
     def restore(self, graph: Graph, rows: Labels | None = None) -> Found:
         """What this is a model of; rows : the place here of each node of the graph, if it is as it was.
 
         Of another graph, nodes stay as they are here, and nothing but edits are asked of it.
         """
-        raise NotImplementedError
 
+    @abstractmethod
     def find_changes(self, graph: Graph, place: Labels, is_whole: bool) -> tuple[Marks, Labels]:
         """Which nodes of the graph may have other links than before, and how many links of each open its cluster.
 
         place : the row that each node of the graph has here, -1 for new ones. is_whole : none is new, and none gone.
         """
-        raise NotImplementedError
 
 
 def _rows_before(nodes: Sequence[Hashable] | None, n_nodes: int, graph: Graph) -> Labels:
