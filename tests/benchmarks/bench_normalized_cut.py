@@ -87,8 +87,8 @@ def run_real(repeats: int) -> None:
         matrix, truth = data.real(name)
         n, classes = matrix.shape[0], len(np.unique(truth[truth >= 0]))
         for k in sorted({k for k in (classes, 2, 5, 20, 100) if k >= 2 and (k <= n / 20 or k == classes)}):
-            tools = [*OURS, METIS, *([LEIDEN_AT_K] if k == classes else [])]
-            rows += compare(name, matrix, k, truth, tools, repeats)
+            compared = [*OURS, METIS, *([LEIDEN_AT_K] if k == classes else [])]
+            rows += compare(name, matrix, k, truth, compared, repeats)
     write_table("normalized_cut_real", "Real graphs", tools.HEADER, rows)
 
 
@@ -113,10 +113,10 @@ def run_knn(repeats: int) -> None:
     for name in ("satellite", "pendigits", "letter", "mnist"):
         distances, classes = data.largest_component(*data.nearest_neighbors(name, 50))
         k = len(np.unique(classes))
-        tools = [*OURS, METIS, *([SKLEARN] if distances.shape[0] < 30_000 else [])]
+        compared = [*OURS, METIS, *([SKLEARN] if distances.shape[0] < 30_000 else [])]
         for gaussian in (False, True):
             label = f"{name} 50-NN{' Gaussian' if gaussian else ''}"
-            rows += compare(label, knn_weighted(distances, gaussian), k, classes, tools, repeats, [SKLEARN])
+            rows += compare(label, knn_weighted(distances, gaussian), k, classes, compared, repeats, [SKLEARN])
     notes = "METIS gets weights times 1000, rounded, or less where their sum would not fit into 32 bits."
     write_table("normalized_cut_knn", "Nearest-neighbor graphs", tools.HEADER, rows, notes)
 
