@@ -17,7 +17,7 @@ from graphclust.compiled.runtime import counter_rng
 from graphclust.coreset.row_subset import KernelSource, concatenate_rows, rows_of
 from graphclust.errors import GraphClustError
 from graphclust.graph.executor import ByBlock, Engine, Whole, sum_in_order
-from graphclust.points.k_means.sampling_rounds import sample_in_rounds
+from graphclust.points.k_means.seeding import sample_in_rounds
 from graphclust.progress import Progress
 
 N_ROUNDS = 5  # as in the experiments of Bahmani et al. 2012; each is a pass over all blocks

@@ -12,10 +12,13 @@ from sklearn.utils.validation import check_is_fitted
 from graphclust.checks import as_choice, as_weights, as_whole_number
 from graphclust.errors import warn_caller
 from graphclust.estimators.bases import PointModel, as_listener, as_n_clusters, as_points, as_rng
-from graphclust.points.k_means.blocks import block_sums, distances_to_centroids, nearest_centroids
-from graphclust.points.k_means.lloyd import kmeans
-from graphclust.points.k_means.lloyd_iteration import KMeansResult
-from graphclust.points.k_means.minibatch import nested_minibatch_kmeans
+from graphclust.points.k_means.lloyd import kmeans, nested_minibatch_kmeans
+from graphclust.points.k_means.lloyd_iteration import (
+    KMeansResult,
+    block_sums,
+    distances_to_centroids,
+    nearest_centroids,
+)
 from graphclust.points.k_means.points import as_points as dense_or_sparse
 from graphclust.points.k_means.spherical import SphericalKMeansResult, directions_and_lengths, spherical_kmeans
 

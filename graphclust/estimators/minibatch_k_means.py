@@ -13,9 +13,8 @@ from graphclust.checks import as_weights, as_whole_number
 from graphclust.errors import ConvergenceWarning, warn_caller
 from graphclust.estimators.bases import as_listener, as_n_clusters, as_points, as_rng
 from graphclust.estimators.k_means import CentroidModel, n_runs, starts
-from graphclust.points.k_means.blocks import block_sums, nearest_centroids
 from graphclust.points.k_means.lloyd import initial_centroids, start_from_some
-from graphclust.points.k_means.lloyd_iteration import KMeansResult
+from graphclust.points.k_means.lloyd_iteration import KMeansResult, block_sums, nearest_centroids
 from graphclust.points.k_means.minibatch import MiniBatch, minibatch_kmeans
 from graphclust.points.k_means.points import as_points as dense_or_sparse
 from graphclust.points.k_means.seeding import warn_if_fewer

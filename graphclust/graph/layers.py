@@ -247,11 +247,7 @@ def several(
 
 
 def slices(
-    graphs: Sequence[LayeredGraph],
-    coupling: float,
-    *,
-    links: str = "neighboring",
-    names: Sequence[str] | None = None,
+    graphs: Sequence[LayeredGraph], coupling: float, *, links: str = "neighboring", names: Sequence[str] | None = None
 ) -> LayeredGraph:
     """The slices of a graph over time, on the same n nodes: node u of slice s is number s * n + u.
 

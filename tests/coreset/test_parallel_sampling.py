@@ -17,7 +17,7 @@ from graphclust.coreset.seeding import Seeds
 from graphclust.errors import GraphClustError
 from graphclust.graph.executor import InProcess, sum_in_order
 from graphclust.objective.kernel import NormalizedCutKernel
-from graphclust.points.k_means.sampling_rounds import sample_in_rounds
+from graphclust.points.k_means.seeding import sample_in_rounds
 from graphclust.progress import Progress
 from graphclust.two_step import shared_neighbors
 from graphclust.two_step.shared_neighbors import link_coreset, link_rows

@@ -5,8 +5,8 @@ import pytest
 from scipy import stats
 
 from graphclust import block_sums, distance_seeding, minibatch_kmeans
-from graphclust.points.k_means.parallel_seeding import draw_candidates
 from graphclust.points.k_means.points import as_points
+from graphclust.points.k_means.seeding import draw_candidates
 from graphclust.progress import Progress
 
 DRAWS = 5_000

@@ -24,7 +24,7 @@ from graphclust.compiled.runtime import blocks
 from graphclust.compiled.runtime.blocks import thread_blocks
 from graphclust.points.k_means import centroid_update
 from graphclust.points.k_means.centroid_update import Tally, cluster_sums
-from graphclust.points.k_means.minibatch import nested_order
+from graphclust.points.k_means.lloyd import nested_order
 from graphclust.points.k_means.points import as_points
 from graphclust.points.k_means.spherical import geodesic_means
 

@@ -8,7 +8,7 @@ from blobs import blobs
 from cases import for_each
 
 from graphclust import ConvergenceWarning, kmeans, nested_minibatch_kmeans
-from graphclust.points.k_means.minibatch import nested_order
+from graphclust.points.k_means.lloyd import nested_order
 
 
 def twin_rounds(X, weights, centroids, order, batch_size, rho):

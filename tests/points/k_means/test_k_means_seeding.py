@@ -8,8 +8,8 @@ from scipy import sparse
 
 from graphclust import block_sums, distance_seeding, kmeans, kmeans_parallel, kmeans_plusplus, spherical_kmeans
 from graphclust.points.k_means import seeding as seeding_module
-from graphclust.points.k_means.parallel_seeding import draw_candidates
 from graphclust.points.k_means.points import as_points
+from graphclust.points.k_means.seeding import draw_candidates
 from graphclust.progress import Progress
 
 EXPONENTS = [0.0, 0.5, 1.0, 2.0, 7.0, np.inf]
