@@ -14,7 +14,7 @@ import numpy as np
 
 from graphclust.checks import as_whole_number
 from graphclust.errors import IsolatedNodesWarning
-from graphclust.io.edge_arrays import graph_from_edge_arrays
+from graphclust.io.tables import graph_from_edge_arrays
 from graphclust.partition.balanced_partition import balanced_partition
 from graphclust.partition.coreset_sc import coreset_sc
 from graphclust.profile.path_builder import warn_if_unclear

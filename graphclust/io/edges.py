@@ -1,39 +1,39 @@
 """What every reader gathers, edges in the order of the file, and the one way from there to a Graph.
 
-One set of rules serves all formats, so that a graph is the same whatever file it came from. The peak of memory is
-that of the edges (8 bytes each, 16 with weights) and of one more copy of their ends.
+One set of rules serves all formats, so that a graph is the same whatever file it came from. Edges are sorted by
+counting, by the loops of `compiled.text.edges_to_csr`, in two slices: the halves of the edges in their present order.
+Two threads work on both at once, one thread on one after the other, with the same result. The peak of memory is that of
+the edges (8 bytes each, 16 with weights) and of one more copy of their ends.
 """
 
+import itertools
+import secrets
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from graphclust.compiled.graphs.objective import Rows
-from graphclust.compiled.runtime.blocks import n_threads
-from graphclust.compiled.text import edges_to_csr
+from graphclust.compiled.runtime.blocks import n_threads, row_blocks, run_in_blocks
+from graphclust.compiled.text import edges_to_csr, node_ids
 from graphclust.errors import GraphFormatError, GraphValidationError, ResourceLimitError, amount, in_mebibytes
 from graphclust.graph.container import Graph
 from graphclust.graph.from_csr import graph_of_checked_rows
 from graphclust.graph.matrices import all_ones, remark_on_isolated, warn_of
 from graphclust.io.container_limits import available_bytes
 from graphclust.io.text.byte_source import BLOCK, HEAD
-from graphclust.io.text.edge_sorting import (
-    JOIN,
-    NO_WEIGHTS,
-    SLICES,
-    WRITE,
-    by_higher_end,
-    by_lower_end,
-    in_slices,
-    row_steps,
-    starts_of,
-)
 from graphclust.io.text.lines import PIECE
 from graphclust.progress import Progress
 
 DUPLICATES = ("sum", "max", "error")  # what becomes of entries that repeat an edge
 FLOOR_BYTES, BYTES_PER_FILE_BYTE = 1 << 28, 200  # what any file, and each byte of it, may ask for without being told
+SLICES = 2  # each takes 8 bytes a node
+STEP = 1 << 21  # edges of a slice between two looks at the clock
+COUNT_HIGHER, PLACE_HIGHER, COUNT_LOWER, PLACE_LOWER, JOIN, WRITE, N_PHASES = range(7)
+
+NO_WEIGHTS = np.empty(0)  # that loops may write to
+
+Chunks = list[tuple[np.ndarray, np.ndarray, np.ndarray]]
 
 
 @dataclass
@@ -241,3 +241,139 @@ def bytes_to_load(n_nodes: int, n_lines: int, n_entries: int, weighted: bool, n_
     second_sort = (8 + 2 * weight) * n_lines + 32 * n_nodes
     writing = (4 + weight) * (n_lines + n_entries) + 40 * n_nodes
     return max(reading, first_sort, second_sort, writing) + HEAD
+
+
+def in_slices(loop, steps: list, common: tuple, own: tuple, progress: Progress, phase: int) -> None:
+    """Call loop(*piece, *common, *own[:, s]) for the pieces of each slice s, the slices at the same time."""
+
+    def work(s: int, _last: int, _slice: int, step: tuple) -> None:
+        for piece in step[s]:
+            loop(*piece, *common, *(array[s] for array in own))
+
+    for i, step in enumerate(steps):
+        run_in_blocks(work, np.arange(SLICES + 1), step)
+        progress.step(phase * len(steps) + i + 1, N_PHASES * len(steps))
+
+
+def chunk_steps(chunks: Chunks, n_entries: int) -> list:
+    """Chunks of edges in steps, the pieces of each slice of a step; the chunk in the middle is cut in two."""
+    slices: list[list] = [[[]] for _ in range(SLICES)]
+    n_done = n_in_step = 0
+    for chunk in chunks:
+        while len(chunk[0]):
+            s = min(n_done * SLICES // n_entries, SLICES - 1)
+            n_here = min(len(chunk[0]), -(-(s + 1) * n_entries // SLICES) - n_done)
+            n_in_step = n_in_step + n_here if slices[s][-1] else n_here
+            slices[s][-1].append(tuple(part[:n_here] for part in chunk))
+            if n_in_step >= STEP:
+                slices[s].append([])
+            chunk = tuple(part[n_here:] for part in chunk)  # type: ignore[assignment]
+            n_done += n_here
+    return list(itertools.zip_longest(*slices, fillvalue=[]))
+
+
+def row_steps(starts: np.ndarray) -> list:
+    """Rows first..last-1 in steps, a piece for each slice, all of about equally many entries."""
+    n_steps = 1 + int(starts[-1]) // (SLICES * STEP)
+    cuts = np.searchsorted(starts, np.linspace(0, starts[-1], SLICES * n_steps + 1)).tolist()
+    cuts[0], cuts[-1] = 0, len(starts) - 1
+    pieces = [[piece] for piece in itertools.pairwise(cuts)]
+    return list(zip(*(pieces[s * n_steps : (s + 1) * n_steps] for s in range(SLICES)), strict=True))
+
+
+def starts_of(counts: np.ndarray) -> np.ndarray:
+    """Where the buckets of `counts` (n_slices, n) start, (n + 1,); the counts become the starts of each slice."""
+    n = counts.shape[1]
+    starts = np.zeros(n + 1, np.int64)
+    for first, last in itertools.pairwise(row_blocks(n, 1 << 24).tolist()):
+        edges_to_csr.starts_of(first, last, counts, starts)
+    return starts
+
+
+def by_higher_end(chunks: Chunks, n: int, weighted: bool, gaps: bool, progress: Progress):
+    """Edges as keys, and their weights, in the order of their higher ends, whose edges begin at `starts` (n + 1,).
+
+    Where there are `gaps`, only ids that an edge has become nodes: they are the last of what is returned, or None.
+    """
+    n_entries = sum(len(u) for u, _, _ in chunks)
+    cursor, lower = np.zeros((SLICES, n), np.int64), np.zeros(n, np.bool_)
+    steps = chunk_steps(chunks, n_entries)
+    ends = [tuple([piece[:2] for piece in part] for part in step) for step in steps]
+    in_slices(edges_to_csr.count_higher_ends, ends, (lower,), (cursor,), progress, COUNT_HIGHER)
+    ids, ranks = None, np.empty(0, np.int32)
+    if gaps:
+        present = lower | (cursor > 0).any(axis=0)
+        if not present.all():
+            ids, ranks = np.flatnonzero(present), np.cumsum(present, dtype=np.int32) - np.int32(1)
+            cursor = cursor[:, ids]
+    starts = starts_of(cursor)
+    keys, key_weights = np.empty(n_entries, np.uint32), np.empty(n_entries) if weighted else NO_WEIGHTS
+    common = (ranks, keys, key_weights)
+    in_slices(edges_to_csr.place_by_higher_end, steps, common, (cursor,), progress, PLACE_HIGHER)
+    return starts, keys, key_weights, ids
+
+
+def by_lower_end(starts: np.ndarray, keys: np.ndarray, key_weights: np.ndarray, progress: Progress):
+    """The same edges in the order of their lower ends, and of one lower end in that of their higher ends."""
+    cursor = np.zeros((SLICES, len(starts) - 1), np.int64)
+    steps = row_steps(starts)
+    in_slices(edges_to_csr.count_lower_ends, steps, (starts, keys), (cursor,), progress, COUNT_LOWER)
+    sorted_starts = starts_of(cursor)
+    sorted_keys, sorted_weights = np.empty_like(keys), np.empty_like(key_weights)
+    common = (starts, keys, key_weights, sorted_keys, sorted_weights)
+    in_slices(edges_to_csr.place_by_lower_end, steps, common, (cursor,), progress, PLACE_LOWER)
+    return sorted_starts, sorted_keys, sorted_weights
+
+
+class IdTable:
+    """All ids of a file in a table that grows with their number, and then the rank of each."""
+
+    def __init__(self):
+        self.multiplier = np.uint64(secrets.randbits(64) | 1)
+        self.n_ids = 0
+        self._resize(16)
+
+    def _resize(self, n_bits: int) -> None:
+        self.n_bits, self.shift = n_bits, np.uint64(64 - n_bits)
+        self.slots = np.full(1 << n_bits, node_ids.EMPTY, np.int64)
+
+    def add(self, ids: np.ndarray) -> None:
+        while 2 * (self.n_ids + len(ids)) > len(self.slots):
+            known = self.slots[self.slots != node_ids.EMPTY]
+            self._resize(self.n_bits + 1)
+            node_ids.insert(known, self.multiplier, self.shift, self.slots)
+        self.n_ids += node_ids.insert(ids, self.multiplier, self.shift, self.slots)
+
+    def add_all(self, ids: np.ndarray) -> None:
+        """Add ids in pieces, so that the table is never much larger than it has to be."""
+        with np.errstate(over="ignore"):  # the products wrap round, which interpreted loops warn of
+            for start in range(0, len(ids), 1 << 16):
+                self.add(ids[start : start + (1 << 16)].astype(np.int64, copy=False))
+
+    def sort(self) -> np.ndarray:
+        """The ids in increasing order, after which `ranks` may be asked for."""
+        used = np.flatnonzero(self.slots != node_ids.EMPTY)
+        order = np.argsort(self.slots[used])
+        self.rank_of_slot = np.zeros(len(self.slots), np.int32)
+        self.rank_of_slot[used[order]] = np.arange(self.n_ids, dtype=np.int32)
+        return self.slots[used[order]]
+
+    def ranks(self, ids: np.ndarray) -> np.ndarray:
+        ranks = np.empty(len(ids), np.int32)
+        node_ids.look_up(
+            ids.astype(np.int64, copy=False), self.multiplier, self.shift, self.slots, self.rank_of_slot, ranks
+        )
+        return ranks
+
+
+def renumber_sparse(chunks: list, columns: tuple[int, ...] = (0, 1)) -> np.ndarray:
+    """Replace the ids in these columns of the chunks by their ranks; returns the ids."""
+    table = IdTable()
+    with np.errstate(over="ignore"):  # the products wrap round, which interpreted loops warn of
+        for part in chunks:
+            for column in columns:
+                table.add_all(part[column])
+        ids = table.sort()
+        for i, part in enumerate(chunks):
+            chunks[i] = tuple(table.ranks(part[column]) if column in columns else part[column] for column in range(3))
+    return ids

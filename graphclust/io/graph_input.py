@@ -174,8 +174,7 @@ def edges_in(G: Any, weight: str | None, *, missing: str = "error", **options: A
 
     options : of `edges_of_table`.
     """
-    from graphclust.io.edge_arrays import edges_of_arrays, is_edge_arrays
-    from graphclust.io.tables import edges_of_table, graph_from_table, table_of_list
+    from graphclust.io.tables import edges_of_arrays, edges_of_table, graph_from_table, is_edge_arrays, table_of_list
 
     if is_edge_arrays(G):
         refuse_name_of_weight(weight, "an array of edges")

@@ -24,10 +24,8 @@ from graphclust.io.atomic_write import is_pipe, whole_file
 from graphclust.io.columns import is_number
 from graphclust.io.formats.network_writers import NETWORK_FORMATS, NO_XML, name_network, network_bytes, write_network
 from graphclust.io.graph_input import as_graph
-from graphclust.io.store.store import COPIED, map_store
-from graphclust.io.store.store_files import check_store_target, new_store
-from graphclust.io.text.node_names import as_texts
-from graphclust.io.text.records import MISSING
+from graphclust.io.store.store import COPIED, check_store_target, map_store, new_store
+from graphclust.io.text.records import MISSING, as_texts
 
 __all__ = ["save_graph", "save_store"]
 

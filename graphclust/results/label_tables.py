@@ -10,7 +10,7 @@ import numpy as np
 from graphclust.errors import GraphFormatError, amount
 from graphclust.io.columns import plain_name
 from graphclust.io.text.lines import quote
-from graphclust.io.text.node_names import as_numbers
+from graphclust.io.text.records import as_numbers
 
 COMMENT = "# "
 _BOM = b"\xef\xbb\xbf"

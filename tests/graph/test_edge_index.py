@@ -10,7 +10,7 @@ from cases import for_each, refuses
 from graphclust import as_graph, communities, coreset_sc
 from graphclust.errors import GraphValidationError, GraphWarning, ParameterError
 from graphclust.interop.pyg import partition
-from graphclust.io.edge_arrays import graph_from_edge_arrays
+from graphclust.io.tables import graph_from_edge_arrays
 
 TWO_TRIANGLES = np.array([[0, 1, 2, 3, 4, 5, 2], [1, 2, 0, 4, 5, 3, 3]])
 

@@ -24,7 +24,7 @@ from graphclust import (
     save_graph,
 )
 from graphclust.io.store import convert as module
-from graphclust.io.store.spill_files import read_parts
+from graphclust.io.store.edge_streams import read_parts
 
 pytestmark = pytest.mark.filterwarnings("ignore::graphclust.errors.GraphWarning")
 LITTLE = 6_000  # bytes for keys: a few hundred entries at a time

@@ -20,7 +20,7 @@ from scipy import sparse
 from graphclust import limit_threads, load_graph, save_graph, write_labels
 from graphclust.errors import GraphFormatError, GraphValidationError, ParameterError
 from graphclust.io.graph_input import as_graph
-from graphclust.io.text import byte_source, edge_sorting
+from graphclust.io.text import byte_source
 
 
 @st.composite
@@ -62,7 +62,7 @@ def test_threads_and_pieces_change_nothing(tmp_path, monkeypatch, weighted):
     assert (info.counts.loops, info.counts.two_way) == (
         np.count_nonzero(np.diag(dense[0])), np.count_nonzero(np.triu(dense[0] * dense[1], 1)),
     )  # fmt: skip
-    monkeypatch.setattr(edge_sorting, "STEP", 1000)
+    monkeypatch.setattr("graphclust.io.edges.STEP", 1000)
     monkeypatch.setattr(byte_source, "BLOCK", 1 << 16)
     for threads in (1, numba.get_num_threads()):
         with limit_threads(threads):

@@ -92,8 +92,8 @@ def test_deep_nesting_is_refused(read, format, text):
 
 
 def test_endless_tags_are_refused(read, monkeypatch):
-    monkeypatch.setattr("graphclust.io.formats.xml_elements._BLOCK", 1 << 10)
-    monkeypatch.setattr("graphclust.io.formats.xml_elements._LONGEST_TAG", 1 << 13)
+    monkeypatch.setattr("graphclust.io.formats.xml_networks._BLOCK", 1 << 10)
+    monkeypatch.setattr("graphclust.io.formats.xml_networks._LONGEST_TAG", 1 << 13)
     for start in ("<!-- ", '<graph x="'):
         with pytest.raises(GraphFormatError, match="holds a tag or comment of more than"):
             read("<graphml>" + start + "x" * (1 << 15))
@@ -118,6 +118,6 @@ def test_block_sizes_change_no_network_file(tmp_path, monkeypatch, format):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", GraphWarning)
         expected = as_graph(network)
-        monkeypatch.setattr("graphclust.io.formats.xml_elements._BLOCK", 7)
+        monkeypatch.setattr("graphclust.io.formats.xml_networks._BLOCK", 7)
         monkeypatch.setattr("graphclust.io.formats.network_files.BLOCK", 7)
         assert same_csr(load_graph(tmp_path / "g"), expected)

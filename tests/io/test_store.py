@@ -15,7 +15,7 @@ from graph_files import same_csr
 
 import graphclust
 from graphclust.errors import GraphWarning
-from graphclust.io.store.store_files import new_store, npy_header
+from graphclust.io.store.store import new_store, npy_header
 
 
 def looped_graph():

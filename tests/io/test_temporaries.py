@@ -254,8 +254,8 @@ def test_a_conversion_that_died_after_the_exchange_does_not_go_on_with_the_old_s
     for name, graph in (("old", OLD), ("new", NEW)):
         gc.save_graph(tmp_path / f"{name}.txt", graph)
     gc.convert_to_store(tmp_path / "old.txt", tmp_path / "g")
-    for module in ("convert", "partial_stores"):
-        monkeypatch.setattr(f"graphclust.io.store.{module}.forget", lambda _: None)
+    for module in ("store.convert", "temporaries"):
+        monkeypatch.setattr(f"graphclust.io.{module}.forget", lambda _: None)
     gc.convert_to_store(tmp_path / "new.txt", tmp_path / "g", overwrite=True)
     partial = tmp_path / "g.partial"
     assert (partial / "state.json").exists()

@@ -8,7 +8,7 @@ from graphclust.faces.cli.commands.options import load_input
 from graphclust.faces.cli.standard_input import temporary_copy
 from graphclust.io.recognition import recognize
 from graphclust.io.text.byte_source import open_source
-from graphclust.io.text.comment_lines import COMMENTS
+from graphclust.io.text.records import COMMENTS
 
 MOST = 10  # that are looked for: each takes another reading of the file
 MOST_BYTES = 64 << 20  # of text; a larger file is not read again

@@ -8,8 +8,7 @@ from collections.abc import Callable
 from html.entities import name2codepoint
 
 from graphclust.errors import GraphFormatError
-from graphclust.io.formats.network_listing import EdgeAttribute, NetworkListing, as_number
-from graphclust.io.formats.xml_elements import MOST_DEPTH
+from graphclust.io.formats.network_listing import MOST_DEPTH, EdgeAttribute, NetworkListing, as_number
 from graphclust.io.text.lines import quote
 
 _TOKEN = re.compile(r'(?:\s++|#[^\r\n]*+)*+("[^"]*"|[\[\]"]|[^\s\[\]"]++)', re.ASCII)

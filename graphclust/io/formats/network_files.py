@@ -23,7 +23,7 @@ from graphclust.io.text.adjacency_list import read_adjacency_list
 from graphclust.io.text.byte_source import BLOCK, HEAD, Source
 from graphclust.io.text.edge_lines import Reading
 from graphclust.io.text.lines import NegativeOrInfinite, quote
-from graphclust.io.text.node_names import as_numbers
+from graphclust.io.text.records import as_numbers
 from graphclust.progress import Progress
 
 _GML_START = re.compile(rb"(?:#[^\n]*\n\s*)*+(?:graph|Creator|Version|comment|directed)\b", re.IGNORECASE)

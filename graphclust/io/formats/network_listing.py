@@ -12,6 +12,7 @@ import numpy as np
 from graphclust.errors import GraphFormatError
 from graphclust.io.columns import is_plain_number, means_weight, plain_name
 
+MOST_DEPTH = 1000  # of elements or lists within each other
 NUMBERS = {"int", "integer", "long", "short", "byte", "float", "double", "decimal", "biginteger", "bigdecimal"}
 NAME_ATTRIBUTES = ("name", "label")  # of nodes; the first that tells all nodes apart is used
 _COUNTERS = {"id", "key", "edgeid", "networkxkey", "suid"}  # numbers that only tell edges apart

@@ -13,7 +13,7 @@ from scipy import sparse
 
 from graphclust.errors import GraphValidationError
 from graphclust.graph.container import Graph
-from graphclust.io.text.node_names import MOST, as_numbers, as_texts
+from graphclust.io.text.records import MOST, as_numbers, as_texts
 
 if TYPE_CHECKING:
     import networkx

@@ -1,24 +1,34 @@
 """Archives of the SuiteSparse Matrix Collection (https://sparse.tamu.edu): Name.tar.gz with Name/Name.mtx and company.
 
-Nothing is ever unpacked to disk: the archive is read once, as a stream, and the names in it are only compared.
+Nothing is ever unpacked to disk: the archive is read once, as a stream, and the names in it are only compared. Files
+beside the matrix, of names, coordinates, classes and communities, are read only where they are asked for, and with the
+loops of `matrix_market`: damaged ones end the process in `scipy.io.mmread`.
 """
 
+import io
 import re
 import tarfile
-from typing import Any
+from typing import IO, Any
+
+import numpy as np
+from scipy import sparse
 
 from graphclust.errors import GraphFormatError, UnsafeArchiveError
 from graphclust.io.edges import Edges
-from graphclust.io.formats.auxiliary_files import details_of
-from graphclust.io.formats.matrix_market import read_matrix_market
+from graphclust.io.formats.array_files import name_failures
+from graphclust.io.formats.communities import communities_of_columns
+from graphclust.io.formats.matrix_market import Header, read_matrix_market, stream_entries, with_first
 from graphclust.io.text.byte_source import Source
 from graphclust.io.text.edge_lines import Reading
+from graphclust.io.text.lines import NegativeOrInfinite
 from graphclust.progress import Progress
 
 MATRIX = re.compile(r"(?:\./)?([^/]+)/\1\.mtx")
 _COMPANION = re.compile(
     r"(?:\./)?([^/]+)/\1_(nodename\.txt|coord\.mtx|nodeid\.mtx|label\.mtx|Communities_(?:all|top5000)\.mtx)"
 )
+_WHOLE_NUMBERS = {"nodeid": "node_ids", "label": "class_of_node"}
+_FIELDS = {"real": float, "double": float, "integer": int}
 MOST_MEMBERS = 10_000
 MOST_COMPANION_BYTES = 1 << 30
 _OUTSIDE = re.compile(r"[/\\]|[A-Za-z]:|(.*[/\\])?\.\.([/\\]|$)", re.DOTALL)
@@ -78,3 +88,98 @@ def refuse_unsafe(member: tarfile.TarInfo, path: str) -> None:
     raise UnsafeArchiveError(
         f"has a member {member.name!r} that {what}; expected Name/Name.mtx and files beside it; nothing was read", path
     )
+
+
+def details_of(found: dict[str, bytes], n_nodes: int, source: Source) -> tuple[dict[str, Any], list[str]]:
+    """What fits the nodes of a graph, and a remark on each file that cannot be read.
+
+    found : the content of each file by what its name ends in, such as "coord.mtx".
+    """
+    details: dict[str, Any] = {}
+    remarks = []
+    for member, content in found.items():
+        try:
+            if member == "nodename.txt":
+                names = content.decode("utf-8", "replace").splitlines()
+                details |= {"node_names": names} if len(names) == n_nodes else {}
+            else:
+                part = source.member(io.BytesIO(content), member, len(content))
+                details |= _detail(member.removesuffix(".mtx"), _read_matrix(part, len(content)), n_nodes)
+        except GraphFormatError as problem:
+            remarks.append(f"a file beside the matrix was left out: {problem}")
+    return details, remarks
+
+
+def _detail(name: str, matrix: Any, n_nodes: int) -> dict[str, Any]:
+    """What a further matrix of an archive tells of the nodes: coordinates, communities, ids or classes."""
+    if matrix.shape[0] != n_nodes:
+        return {}
+    if name == "coord" and isinstance(matrix, np.ndarray):
+        return {"coordinates": matrix}
+    if name.startswith("Communities"):
+        columns = sparse.coo_array(matrix) if isinstance(matrix, np.ndarray) else matrix
+        return {name.lower(): communities_of_columns(columns)}
+    if name in _WHOLE_NUMBERS and isinstance(matrix, np.ndarray) and matrix.shape == (n_nodes, 1):
+        numbers = matrix[:, 0]
+        if np.array_equal(numbers, np.rint(numbers)) and np.abs(numbers).max(initial=0) < 2**63:
+            return {_WHOLE_NUMBERS[name]: numbers.astype(np.int64)}
+    return {}
+
+
+def _read_matrix(source: Source, n_bytes: int) -> np.ndarray | sparse.coo_array:
+    """A general matrix: numbers column by column as an array, coordinates as a sparse one."""
+    with name_failures(source.path, "holds no matrix"):
+        blocks = source.line_blocks(Progress())
+        first = next(blocks, None)
+        if first is None:
+            raise ValueError("it is empty")
+        text = io.BytesIO(first)
+        banner = text.readline().lower().split()
+        if len(banner) != 5 or banner[:2] != [b"%%matrixmarket", b"matrix"] or banner[4] != b"general":
+            raise ValueError(f"its first line is {bytes(first[:60])!r}, expected the banner of a general matrix")
+        layout, field = banner[2].decode("ascii"), banner[3].decode("ascii")
+        sizes, n_lines = _sizes(text)
+        if len(sizes) != (2 if layout == "array" else 3) or max(sizes[1:]) > n_bytes:
+            raise ValueError(f"its sizes are {sizes} in {n_bytes} bytes")
+        rest = with_first(first[text.tell() :], blocks)
+        if layout == "array":
+            return _read_array(rest, field, *sizes)
+        if layout != "coordinate" or field not in ("pattern", *_FIELDS):
+            raise ValueError(f"it is of layout {layout!r} and field {field!r}")
+        header = Header("real" if field == "double" else field, False, *sizes)
+        parts: list = []
+        for found, _, _ in stream_entries(source, rest, header, NegativeOrInfinite(source.path, "file"), n_lines):
+            parts += found
+        nothing = (np.empty(0, np.int32), np.empty(0, np.int32), np.empty(0))
+        rows, columns = (np.concatenate([nothing[place], *(part[place] for part in parts)]) for place in (0, 1))
+        values = np.ones(len(rows)) if field == "pattern" else np.concatenate([nothing[2], *(p[2] for p in parts)])
+        return sparse.coo_array((values, (rows, columns)), shape=(header.n_rows, header.n_columns))
+
+
+def _sizes(text: IO[bytes]) -> tuple[list[int], int]:
+    """The numbers of the first line that is no comment, and how many lines have been read with the banner."""
+    for n_lines, line in enumerate(text, 2):
+        words = line.split()
+        if words and not words[0].startswith(b"%"):
+            if not all(word.isdigit() and len(word) < 20 for word in words):
+                break
+            return [int(word) for word in words], n_lines
+    raise ValueError("it has no line of sizes")
+
+
+def _read_array(blocks: Any, field: str, n_rows: int, n_columns: int) -> np.ndarray:
+    """The numbers of an array, one a line and column by column."""
+    if field not in _FIELDS:
+        raise ValueError(f"it is an array of the field {field!r}")
+    dtype = np.int64 if field == "integer" else np.float64
+    parts = [np.empty(0, dtype)]
+    for block in blocks:
+        lines = (line for line in bytes(block).split(b"\n") if not line.lstrip().startswith(b"%"))
+        words = b"\n".join(lines).split()
+        if odd := next((word for word in words if b"_" in word), None):  # which Python reads
+            raise ValueError(f"it has {odd!r} among its numbers")
+        parts.append(np.fromiter(map(_FIELDS[field], words), dtype, len(words)))
+    numbers = np.concatenate(parts)
+    if len(numbers) != n_rows * n_columns:
+        raise ValueError(f"it has {len(numbers)} numbers, expected {n_rows} x {n_columns}")
+    return numbers.reshape(n_columns, n_rows).T

@@ -32,20 +32,25 @@ from graphclust.graph.matrices import remark_on_isolated, warn_of
 from graphclust.io.atomic_write import no_room_named
 from graphclust.io.columns import Column
 from graphclust.io.container_limits import available_bytes
-from graphclust.io.edges import EdgeCounts, Edges, allowed_bytes, apply_policies
+from graphclust.io.edges import EdgeCounts, Edges, IdTable, allowed_bytes, apply_policies
 from graphclust.io.formats.whole_files import whole_format
 from graphclust.io.load import load
 from graphclust.io.read_file import as_reading, check_format
 from graphclust.io.recognition import recognize
 from graphclust.io.save import save_store
-from graphclust.io.store.partial_stores import LOCK, NOTES, forget, partial_folder
-from graphclust.io.store.spill_files import GrowingArray, GrowingFile, Notebook, append_parts, read_parts
-from graphclust.io.store.store import is_store, open_store
-from graphclust.io.store.store_files import check_store_target, publish, read_header, seal
+from graphclust.io.store.edge_streams import (
+    GrowingArray,
+    GrowingFile,
+    ListStream,
+    MatrixStream,
+    Notebook,
+    append_parts,
+    read_parts,
+)
+from graphclust.io.store.store import check_store_target, is_store, open_store, publish, read_header, seal
+from graphclust.io.temporaries import LOCK, NOTES, forget, partial_folder
 from graphclust.io.text.byte_source import Source, open_source
 from graphclust.io.text.edge_lines import MayBeMetis, ReadAgain, Reading
-from graphclust.io.text.edge_streams import ListStream, MatrixStream
-from graphclust.io.text.id_compaction import IdTable
 from graphclust.progress import Progress, ProgressLike, as_progress
 
 __all__ = ["convert_to_store"]

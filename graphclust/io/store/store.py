@@ -1,15 +1,23 @@
 """A graph on the disk that is mapped: only the rows that are used come into memory.
 
-The arrays are plain .npy files, with int64 row starts and int32 neighbors, which SciPy's matrices cannot combine.
+A store is a folder of plain .npy arrays under a JSON header, with int64 row starts and int32 neighbors, which SciPy's
+matrices cannot combine. It is written into a new folder beside its place, header last, and takes its name when
+everything is on the disk. Files are never changed once they have their name, so that a process that has mapped them
+keeps reading what was there.
 """
 
 from __future__ import annotations
 
+import errno
+import io
+import json
 import os
-from contextlib import suppress
+import secrets
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 
@@ -17,17 +25,238 @@ from graphclust.checks import as_choice
 from graphclust.compiled.graphs import csr_checks
 from graphclust.compiled.graphs.objective import RowSums
 from graphclust.compiled.runtime.blocks import entry_blocks, row_blocks, run_in_blocks
-from graphclust.errors import GraphFormatError
+from graphclust.errors import GraphFormatError, escape_controls
 from graphclust.graph.container import Graph
 from graphclust.graph.from_csr import check_degrees
-from graphclust.io.store.store_files import AGAIN, HEADER, length_of, open_array, read_header, read_names
-from graphclust.io.temporaries import take_back
+from graphclust.io.atomic_write import no_room_named
+from graphclust.io.formats.array_files import check_version, name_failures, parse_json
+from graphclust.io.formats.array_files import read_header as read_array_header
+from graphclust.io.temporaries import check_length, remove_partial, replace_folder, take_back, temporary_folder
 
 __all__ = ["StoredGraph", "open_store"]
 
+HEADER, NAMES = "header.json", "nodes.json"
+FORMAT, VERSION = "graphclust-store", 1
+# What a store may hold: one number a row and one more, one an entry, or one a node.
+DTYPES = {
+    "indptr": "<i8", "indices": "<i4", "weights": "<f8", "degrees": "<f8", "loops": "<f8", "nodes": "<i8",
+    "node_weights": "<f8",
+}  # fmt: skip
+LONGEST_HEADER = 1 << 24
+AGAIN = "write the store again"
 VERIFICATIONS = ("full", "fast")
 COPIED = 1 << 22  # numbers at a time
 MOST_TRIALS = 100  # to map a store that others replace
+
+
+def length_of(name: str, n_nodes: int, n_entries: int) -> int:
+    """How many numbers an array of a store has."""
+    return {"indptr": n_nodes + 1, "indices": n_entries, "weights": n_entries}.get(name, n_nodes)
+
+
+def npy_header(dtype: str, length: int) -> bytes:
+    """The first bytes of a .npy file of one dimension; as many for any length, so that they can be written last."""
+    text = io.BytesIO()
+    np.lib.format.write_array_header_1_0(text, {"descr": dtype, "fortran_order": False, "shape": (length,)})
+    return text.getvalue()
+
+
+def check_store_target(path: str | os.PathLike, overwrite: bool) -> str:
+    """The name of a folder that a store may be written to; FileNotFoundError or FileExistsError where it may not.
+
+    overwrite : whether a store that is there may be replaced; what is no store never is.
+    """
+    name = os.path.abspath(os.fsdecode(path))
+    said, folder = escape_controls(name), os.path.dirname(name)
+    if not os.path.isdir(folder):
+        raise FileNotFoundError(f"cannot write {said}: there is no folder {escape_controls(folder)}")
+    check_length(name)
+    take_back(name)
+    if os.path.lexists(name) and not os.path.isfile(os.path.join(name, HEADER)):
+        raise FileExistsError(f"{said} exists already and is not a store; choose another name")
+    if os.path.lexists(name) and not overwrite:
+        raise FileExistsError(f"{said} exists already and was left as it is; choose another name, or overwrite=True")
+    return name
+
+
+@contextmanager
+def new_store(path: str | os.PathLike, arrays: dict[str, int], overwrite: bool = False) -> Iterator[NewStore]:
+    """A store that appears under its name when the block ends, and leaves nothing behind if that fails.
+
+    arrays : the length of each array. The room for all of them is taken first: a write to a mapped file on a disk that
+        has become full would kill the process.
+    """
+    name = check_store_target(path, overwrite)
+    remove_partial(name)
+    n_bytes = sum(length * np.dtype(DTYPES[array]).itemsize for array, length in arrays.items())
+    with no_room_named(name, lambda: f" for about {n_bytes:,} bytes"), temporary_folder(name) as folder:
+        store = NewStore(folder)
+        for array, length in arrays.items():
+            store.allocate(array, length)
+        yield store
+        store.seal()
+        publish(folder, name, overwrite)
+
+
+class NewStore:
+    """A store being written: its arrays, mapped to their files, and what its header will say."""
+
+    def __init__(self, folder: str):
+        self.folder = folder
+        self.arrays: dict[str, np.ndarray] = {}
+        self.header: dict[str, Any] = {"names": False, "remarks": []}
+
+    def allocate(self, array: str, length: int) -> None:
+        """Make an array's file of full length, and map it for writing."""
+        start = npy_header(DTYPES[array], length)
+        n_bytes = len(start) + length * np.dtype(DTYPES[array]).itemsize
+        with open(self.path_of(array), "wb") as file:
+            if hasattr(os, "posix_fallocate"):
+                os.posix_fallocate(file.fileno(), 0, n_bytes)
+            else:
+                file.truncate(n_bytes)
+            file.write(start)
+        self.arrays[array] = np.empty(0, DTYPES[array])
+        if length:
+            mapped = np.memmap(self.path_of(array), DTYPES[array], "r+", len(start), (length,))
+            self.arrays[array] = mapped.view(np.ndarray)
+
+    def path_of(self, array: str) -> str:
+        return os.path.join(self.folder, array + ".npy")
+
+    def write_names(self, names: list) -> None:
+        with open(os.path.join(self.folder, NAMES), "w", encoding="utf-8") as file:
+            json.dump(names, file)
+            _to_disk(file)
+        self.header["names"] = True
+
+    def seal(self) -> None:
+        """Bring the arrays to the disk, and then the header, without which a folder is no store."""
+        lengths = {array: len(values) for array, values in self.arrays.items()}
+        self.arrays.clear()
+        seal(self.folder, lengths, self.header)
+
+
+def seal(folder: str, lengths: dict[str, int], header: dict[str, Any]) -> str:
+    """Bring the arrays of a folder to the disk, and write its header; returns the id of the store."""
+    for array in lengths:
+        with open(os.path.join(folder, array + ".npy"), "rb+") as file:
+            os.fsync(file.fileno())
+    arrays = {array: {"dtype": DTYPES[array], "length": length} for array, length in lengths.items()}
+    known = {"format": FORMAT, "version": VERSION, "id": (key := secrets.token_hex(16))}
+    header = known | {"n_nodes": lengths["indptr"] - 1, "n_entries": lengths["indices"], "arrays": arrays} | header
+    with open(os.path.join(folder, HEADER), "w", encoding="utf-8") as file:
+        json.dump(header, file, indent=1)
+        _to_disk(file)
+    _folder_to_disk(folder)
+    return key
+
+
+def publish(folder: str, name: str, overwrite: bool) -> None:
+    """Give a sealed folder its name, from which a store that it replaces is never missing."""
+    check_store_target(name, overwrite)
+    try:
+        os.rename(folder, name)
+    except OSError:
+        if not os.path.lexists(name):
+            raise
+        check_store_target(name, overwrite)  # another process may have written it meanwhile
+        replace_folder(folder, name)
+    _folder_to_disk(os.path.dirname(name))
+
+
+def _to_disk(file: IO) -> None:
+    file.flush()
+    os.fsync(file.fileno())
+
+
+def _folder_to_disk(folder: str) -> None:
+    with suppress(OSError):  # some file systems cannot, and need not
+        handle = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)
+
+
+def read_header(folder: str) -> dict[str, Any]:
+    """The header of a store, with every field of the right type; GraphFormatError names the one that is not.
+
+    FileNotFoundError where there is nothing at all.
+    """
+    path = os.path.join(folder, HEADER)
+    take_back(folder)
+    try:
+        with open(path, encoding="utf-8") as file:
+            header = parse_json(file.read(LONGEST_HEADER))
+    except FileNotFoundError:
+        if not os.path.lexists(folder):
+            raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), folder) from None
+        raise GraphFormatError(f"has no {HEADER}: it is not a store, or one that was not finished", folder) from None
+    except ValueError as problem:
+        raise GraphFormatError(f"is not JSON text ({problem}); {AGAIN}", path) from None
+    if not isinstance(header, dict) or header.get("format") != FORMAT:
+        raise GraphFormatError(f'holds no "format": "{FORMAT}", expected the header of a store', path)
+    with name_failures(path, "is no store that can be read"):
+        check_version(FORMAT, FORMAT, header.get("version"), VERSION)
+    for field, kind in (("id", str), ("n_nodes", int), ("n_entries", int), ("arrays", dict), ("names", bool)):
+        if type(header.get(field)) is not kind:
+            raise GraphFormatError(f"{field} is {header.get(field)!r}, expected {_KINDS[kind]}", path)
+    n_nodes, n_entries, remarks = header["n_nodes"], header["n_entries"], header.get("remarks")
+    if not (1 <= n_nodes < 2**31 and 0 <= n_entries < 2**62):
+        raise GraphFormatError(f"n_nodes is {n_nodes}, n_entries is {n_entries}, expected a graph of 1 to 2^31", path)
+    if not isinstance(remarks, list) or not all(isinstance(remark, str) for remark in remarks):
+        raise GraphFormatError(f"remarks is {remarks!r}, expected a list of sentences", path)
+    missing = {"indptr", "indices", "degrees"} - set(header["arrays"])
+    unknown = set(header["arrays"]) - set(DTYPES)
+    if missing or unknown:
+        raise GraphFormatError(f"arrays lacks {sorted(missing)} and has the unknown {sorted(unknown)}", path)
+    for array, said in header["arrays"].items():
+        expected = {"dtype": DTYPES[array], "length": length_of(array, n_nodes, n_entries)}
+        if said != expected:
+            raise GraphFormatError(f"arrays.{array} is {said!r}, expected {expected!r}", path)
+    return header
+
+
+_KINDS = {str: "text", int: "a whole number", dict: "an object", bool: "true or false"}
+
+
+def open_array(folder: str, array: str, length: int) -> np.ndarray:
+    """An array of a store, mapped read-only; GraphFormatError where its file is not exactly what it should be."""
+    path, dtype = os.path.join(folder, array + ".npy"), np.dtype(DTYPES[array])
+    try:
+        with open(path, "rb") as file:
+            n_bytes = os.fstat(file.fileno()).st_size
+            with name_failures(path, "is no .npy file"):
+                header = read_array_header(file)
+            offset = file.tell()
+    except FileNotFoundError:
+        raise GraphFormatError(f"is missing; {AGAIN}", path) from None
+    if header.dtype != dtype:
+        raise GraphFormatError(f"holds dtype {header.dtype.str}, expected {dtype.str}", path)
+    if header.shape != (length,) or header.fortran_order:
+        raise GraphFormatError(f"has shape {header.shape}, expected ({length},) as in {HEADER}", path)
+    if n_bytes != (expected := offset + length * dtype.itemsize):
+        found = f"has {n_bytes} bytes, expected {expected} for {length} numbers"
+        raise GraphFormatError(f"{found}: it was cut off or is not whole; {AGAIN}", path)
+    if length == 0:
+        return np.empty(0, dtype)
+    return np.memmap(path, dtype, "r", offset, (length,)).view(np.ndarray)
+
+
+def read_names(folder: str, n_nodes: int) -> list[str]:
+    """The names of the nodes, one text each."""
+    path = os.path.join(folder, NAMES)
+    try:
+        with open(path, encoding="utf-8") as file:
+            names = parse_json(file.read())
+    except FileNotFoundError:
+        raise GraphFormatError(f"is missing; {AGAIN}", path) from None
+    except ValueError as problem:
+        raise GraphFormatError(f"is not JSON text ({problem}); {AGAIN}", path) from None
+    if not isinstance(names, list) or len(names) != n_nodes or not all(isinstance(name, str) for name in names):
+        raise GraphFormatError(f"does not hold {n_nodes} names, one for each node", path)
+    return names
 
 
 @dataclass(frozen=True, eq=False, repr=False)

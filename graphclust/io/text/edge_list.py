@@ -16,14 +16,12 @@ from graphclust.compiled.runtime.blocks import run_in_blocks
 from graphclust.compiled.text import number_lines
 from graphclust.errors import GraphFormatError, GraphValidationError, amount
 from graphclust.io.columns import may_overlap, refuse_overlap
-from graphclust.io.edges import Edges, keep_kinds_apart
+from graphclust.io.edges import Edges, keep_kinds_apart, renumber_sparse
 from graphclust.io.text.byte_source import Source
-from graphclust.io.text.comment_lines import COMMENTS, Doubts, has_shape, is_row
 from graphclust.io.text.edge_lines import EdgeLines, ReadAgain, Reading, Sample, judge_first_line
-from graphclust.io.text.id_compaction import renumber_sparse
 from graphclust.io.text.layout import Layout, with_point
 from graphclust.io.text.lines import NegativeOrInfinite, line_boundaries, quote
-from graphclust.io.text.records import MISSING, OpenQuote, is_quoted, split
+from graphclust.io.text.records import COMMENTS, MISSING, Doubts, OpenQuote, has_shape, is_quoted, is_row, split
 from graphclust.progress import Progress
 
 _EXPONENT = re.compile(r"\d{1,15}(?:\.\d{0,15})?[eE]\+?\d{1,2}")

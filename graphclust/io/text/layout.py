@@ -21,9 +21,18 @@ from graphclust.io.columns import (
     plain_name,
 )
 from graphclust.io.text.byte_source import HEAD
-from graphclust.io.text.comment_lines import COMMENTS, has_shape, is_row, names_of_columns
 from graphclust.io.text.lines import quote
-from graphclust.io.text.records import MISSING, QUOTED, OpenQuote, is_quoted, split
+from graphclust.io.text.records import (
+    COMMENTS,
+    MISSING,
+    QUOTED,
+    OpenQuote,
+    has_shape,
+    is_quoted,
+    is_row,
+    names_of_columns,
+    split,
+)
 
 _TABS_AROUND = re.compile(r"[ \t]*\t[ \t]*(?=[,;])|(?<=[,;])[ \t]*\t[ \t]*")
 # The first line of a network of KONECT (http://konect.cc): its columns are the ends, the weight and the time.

@@ -291,7 +291,7 @@ def _place_of(output: str) -> str:
 
 def check_store_output(output: str, force: bool, never: str) -> None:
     """The same for the folder of a store."""
-    from graphclust.io.store.store_files import check_store_target
+    from graphclust.io.store.store import check_store_target
 
     if output == "-":
         raise ParameterError("a store is a folder, which standard output cannot hold; name one, or choose another --to")
