@@ -21,11 +21,11 @@ from graphclust.errors import GraphValidationError, ParameterError, amount
 from graphclust.graph.node_order import listing_order
 from graphclust.io.atomic_write import whole_file
 from graphclust.objective.cuts import cut_and_volume
+from graphclust.results.file_header import header_of
 
 if TYPE_CHECKING:
     from graphclust.results.hierarchy import Hierarchy
 
-FORMAT, VERSION = "graphclust hierarchy", 1
 PLAIN_LABEL = re.compile(r"[A-Za-z0-9.+#@*/\\|^-]+")  # that Newick takes without quotes; an underscore means a space
 
 
@@ -35,15 +35,7 @@ def as_json(found: Hierarchy) -> str:
     names = [_plain(name) for name in listed]
     members = found.listed_members()
     clusters: list[dict[str, Any]] = [
-        {
-            "id": one.id,
-            "level": one.level,
-            "parent": one.parent,
-            "size": one.size,
-            "is_leaf": one.is_leaf,
-            "nodes": [names[place] for place in members[one.id].tolist()],
-        }
-        for one in found.clusters
+        one._asdict() | {"nodes": [names[place] for place in members[one.id].tolist()]} for one in found.clusters
     ]
     sums: dict[int, tuple[float, float]] = {}
     if found.layered is None:  # what `load_model` reads
@@ -54,8 +46,8 @@ def as_json(found: Hierarchy) -> str:
             one["cut"], one["volume"] = map(float, sums[one["id"]])
         if one["level"] == 0 and found.node_sizes is not None:
             one["node_sizes"] = found.node_sizes[listing_order(found.graph)][members[one["id"]]].tolist()
-    said = {"format": FORMAT, "format_version": VERSION, **found.origin, "n_levels": len(found.levels)}
-    said |= {"max_size": found.max_size, "resolutions": list(found.resolutions), "n_ids": found.n_ids}
+    said = header_of("hierarchy", found.origin) | {"n_levels": len(found.levels), "max_size": found.max_size}
+    said |= {"resolutions": list(found.resolutions), "n_ids": found.n_ids}
     said |= {"named": found.graph.nodes is not None, "names_are_texts": any(map(_is_text_alone, listed))}
     return json.dumps(said | {"remarks": list(found.remarks), "clusters": clusters}, ensure_ascii=False, default=str)
 

@@ -5,22 +5,23 @@ import io
 import json
 import os
 import re
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from html import escape
 from typing import IO, Any
 
 import numpy as np
 
 from graphclust.checks import as_labels, as_names, refuse_swapped
-from graphclust.errors import GraphFormatError, GraphValidationError, ParameterError
+from graphclust.errors import GraphFormatError, GraphValidationError, ParameterError, amount
 from graphclust.io.atomic_write import is_pipe, whole_file
+from graphclust.io.columns import plain_name
 from graphclust.io.formats.array_files import name_failures, open_archive, parse_json
 from graphclust.io.formats.network_writers import NO_XML, as_network, write_network
 from graphclust.io.text.lines import quote
+from graphclust.io.text.records import as_numbers
 from graphclust.results.clustering import Clustering
-from graphclust.results.label_tables import labels_of_json, read_label_table
+from graphclust.results.file_header import header_of, read_header
 
-HEADER = "node\tcluster"
 KINDS = {
     ".tsv": "tsv", ".txt": "tsv", ".csv": "csv", ".json": "json", ".npz": "npz", ".part": "partition",
     ".graphml": "graphml", ".gexf": "gexf",
@@ -28,10 +29,21 @@ KINDS = {
 WITH_GRAPH = ("graphml", "gexf")
 _PARTITION = re.compile(r"\.part(\.\d+)?$")  # as METIS names its own, such as mesh.graph.part.8
 _COMPLAINT = "holds no labels of nodes"
-_WHOLE = re.compile("[+-]?[0-9]+")
+_SIGNED = re.compile("[+-]?[0-9]+")  # in METIS's files
+_WHOLE = re.compile(r"-?[0-9]+")  # in tables
 _ROWS = 1 << 16
 _UNSAFE = ("\t", "\n", "\r")
 _SURROGATE = re.compile("[\ud800-\udfff]")
+_COMMENT = "# "
+_NODES = {
+    "", "node", "nodeid", "nodes", "id", "name", "vertex", "index", "key", "cell", "cellid", "barcode", "gene", "user",
+}  # fmt: skip
+_LABELS = {
+    "label", "labels", "cluster", "clusters", "clusterid", "community", "communities", "communityid", "class", "group",
+    "module", "modularityclass", "partition", "membership", "category", "type", "celltype", "louvain", "leiden",
+}  # fmt: skip
+
+Row = tuple[int, str, str]  # line, node and label
 
 
 def write_labels(
@@ -72,7 +84,7 @@ def write_labels(
     clustering = labels
     origin: dict[str, Any] | None = None
     if isinstance(labels, Clustering):
-        origin = labels.origin
+        origin = header_of("labels", labels.origin)
         nodes = labels.nodes if nodes is None else nodes
         labels = labels.labels
     elif kind in WITH_GRAPH:
@@ -93,19 +105,18 @@ def write_labels(
             text = json.dumps(_json_of(names, labels, origin), ensure_ascii=False)
             file.write(text.encode(errors="backslashreplace"))  # a lone surrogate as JSON has it
         elif kind in WITH_GRAPH:
-            _write_labeled_graph(file, clustering, names, kind)
+            _write_labeled_graph(file, clustering, names, kind, json.dumps(origin, ensure_ascii=False))
         else:
             for text in label_rows(names, labels, kind):
                 file.write(text.encode())
 
 
-def _write_labeled_graph(file: IO[bytes], clustering: Clustering, names: list[Any], kind: str) -> None:
+def _write_labeled_graph(file: IO[bytes], clustering: Clustering, names: list[Any], kind: str, origin: str) -> None:
     """Write all nodes with their attribute "cluster", -1 for none, and the edges with their weights.
 
     What made the labels is an attribute "origin" of the graph in GraphML, and the description of the file in GEXF.
     """
     labeled = as_network(clustering.graph, names)
-    origin = json.dumps(clustering.origin, ensure_ascii=False)
     for name, label in zip(names, clustering.labels.tolist(), strict=True):
         labeled.nodes[name]["cluster"] = label
     if kind == "graphml":
@@ -145,7 +156,7 @@ def _as_array(names: list[Any]) -> np.ndarray:
 def label_rows(names: Sequence[Any], labels: np.ndarray, kind: str) -> Iterator[str]:
     """The text of a "tsv", "csv" or "partition" file, in blocks of rows."""
     if kind != "partition":
-        yield HEADER.replace("\t", "," if kind == "csv" else "\t") + "\n"
+        yield "node,cluster\n" if kind == "csv" else "node\tcluster\n"
     for start in range(0, len(labels), _ROWS):
         rows = zip(names[start : start + _ROWS], labels[start : start + _ROWS].tolist(), strict=True)
         if kind == "csv":
@@ -218,19 +229,17 @@ def read_labels(path: str | os.PathLike, *, memory_limit: int | None = None) -> 
 
 def _read_list(path: str) -> np.ndarray:
     """The labels of a file of METIS, a whole number a line."""
-    labels = []
     with open(path, encoding="utf-8-sig", errors="replace") as file:
-        for line, text in enumerate(file, 1):
-            word = text.strip()
-            if word and not (_WHOLE.fullmatch(word) and abs(int(word[:40])) < 2**63):
-                found = quote(word.encode())
-                raise GraphFormatError(f"{found!r} is not a label, expected a whole number below 2^63", path, line)
-            if word:
-                labels.append(int(word))
-    return np.array(labels, np.int64)
+        words = {line: word for line, text in enumerate(file, 1) if (word := text.strip())}
+    for line, word in words.items():
+        if not (_SIGNED.fullmatch(word) and abs(int(word[:40])) < 2**63):
+            got = quote(word.encode())
+            raise GraphFormatError(f"{got!r} is not a label, expected a whole number below 2^63", path, line)
+    return np.array([*map(int, words.values())], np.int64)
 
 
 def _read_npz(path: str, memory_limit: int | None) -> tuple[list, np.ndarray]:
+    """Nodes and labels, each an array; files of others have no header."""
     with open_archive(path, path, _COMPLAINT, memory_limit) as archive:
         nodes, labels = archive.read("nodes", "labels")
         if labels.dtype.kind not in "iuU" or (labels.dtype.kind == "u" and labels.size and labels.max() >= 2**63):
@@ -239,6 +248,8 @@ def _read_npz(path: str, memory_limit: int | None) -> tuple[list, np.ndarray]:
             raise ValueError(
                 f"its nodes are an array of {nodes.ndim} dimensions and dtype {nodes.dtype}, expected names"
             )
+        if "origin" in archive.names and (text := str(archive.read("origin")[0])).startswith('{"format":'):
+            read_header(parse_json(text), "labels")
         return nodes.tolist(), labels
 
 
@@ -250,8 +261,8 @@ def kind_of(path: str | os.PathLike) -> str:
     if kind is None and is_pipe(path):
         return "tsv"
     if kind is None:
-        found = f"ends in {ending!r}" if ending else "has no ending"
-        raise ParameterError(f"path={name!r} {found}, expected a name in {', '.join(KINDS)}, or .part.K as of METIS")
+        got = f"ends in {ending!r}" if ending else "has no ending"
+        raise ParameterError(f"path={name!r} {got}, expected a name in {', '.join(KINDS)}, or .part.K as of METIS")
     return kind
 
 
@@ -290,3 +301,105 @@ def _as_text(names: list[Any], kind: str) -> list[Any]:
             f"two nodes are named {twice!r} as text, by which files tell them apart: pass nodes="
         )
     return texts
+
+
+def read_label_table(path: str, kind: str) -> tuple[list[Any], np.ndarray]:
+    """Nodes, and labels as int64 or, where they are names, as text, of a "tsv" or "csv" file.
+
+    Lines at the top that start with "# " are comments. The first row names the columns where its words are such names,
+    or where its label is no number and all others are.
+    """
+    rows = list(_tab_rows(path) if kind == "tsv" else _comma_rows(path))
+    if rows and plain_name(rows[0][1]) in _LABELS and plain_name(rows[0][2]) in _NODES:
+        rows = [(line, node, label) for line, label, node in rows[1:]]  # the label comes first
+    elif rows and _is_header(rows):
+        del rows[0]
+    elif len(rows) == 1 and not _WHOLE.fullmatch(rows[0][2]):
+        line, node, label = rows[0]
+        raise GraphFormatError(
+            f"holds one row, {node!r} and {label!r}, which may name columns; put 'node' and 'cluster' in a row above",
+            path, line,
+        )  # fmt: skip
+    return as_numbers([node for _, node, _ in rows]), _labels_of(rows, path)
+
+
+def labels_of_json(stored: Any) -> tuple[list[Any], np.ndarray]:
+    """Nodes and labels of parsed JSON: lists under "nodes" and "labels", or one object of a label for each name."""
+    if isinstance(stored, dict) and not {"nodes", "labels"} & stored.keys():
+        stored = {"nodes": list(stored), "labels": list(stored.values())}
+    if not isinstance(stored, dict) or not {"nodes", "labels"} <= stored.keys():
+        raise ValueError('it is not an object with a label for each name, or with lists under "nodes" and "labels"')
+    if isinstance(origin := stored.get("origin"), dict) and "format" in origin:
+        read_header(origin, "labels")
+    for key in ("nodes", "labels"):
+        if not isinstance(stored[key], list) or not all(type(item) in (str, int) for item in stored[key]):
+            raise ValueError(f"its {key} are not a list of texts or whole numbers")
+    nodes, labels = stored["nodes"], stored["labels"]
+    if len({type(label) for label in labels}) > 1:
+        raise ValueError("its labels mix names and whole numbers")
+    return nodes, np.array(labels, dtype=np.str_ if labels and isinstance(labels[0], str) else np.int64)
+
+
+def _is_header(rows: list[Row]) -> bool:
+    _, node, label = rows[0]
+    others = [other for *_, other in rows[1:]]
+    if plain_name(label) in _LABELS:
+        return label not in others
+    if plain_name(node.removeprefix("#")) in _NODES and label not in others and others:
+        return True
+    return bool(others) and not _WHOLE.fullmatch(label) and all(map(_WHOLE.fullmatch, others))
+
+
+def _labels_of(rows: list[Row], path: str) -> np.ndarray:
+    """The labels of all rows: whole numbers, or names where none is a number."""
+    whole = [_WHOLE.fullmatch(label) is not None for *_, label in rows]
+    if all(whole):
+        return np.array([int(label) for *_, label in rows], np.int64)
+    for (line, node, label), number in zip(rows, whole, strict=True):
+        if any(whole) and not number:
+            where = rows[whole.index(True)]
+            raise GraphFormatError(
+                f"the label of {node!r} is {label!r}, no whole number as that of line {where[0]} is; expected all "
+                "labels to be whole numbers, or all names", path, line,
+            )  # fmt: skip
+        if not label:
+            raise GraphFormatError(f"node {node!r} has no label, expected one for each; -1 means none", path, line)
+    return np.array([label for *_, label in rows])
+
+
+def _without_comments(file: Iterable[str]) -> Iterator[str]:
+    """The lines of a table, those of comments at the top as blank ones."""
+    at_top = True
+    for line in file:
+        at_top = at_top and line.startswith(_COMMENT)
+        yield "\n" if at_top else line
+
+
+def _tab_rows(path: str) -> Iterator[Row]:
+    """Rows of a table with tabs: line, node and label; blank lines are passed over."""
+    with open(path, encoding="utf-8-sig", newline="\n") as file:
+        for line, text in enumerate(_without_comments(file), 1):
+            columns = text.rstrip("\r\n").split("\t")
+            if columns == [""]:
+                continue
+            if len(columns) != 2:
+                raise GraphFormatError(
+                    f"{quote(text.encode())!r} has {amount(len(columns), 'column')}, expected two: a node, a tab and a "
+                    "label", path, line,
+                )  # fmt: skip
+            yield line, columns[0], columns[1]
+
+
+def _comma_rows(path: str) -> Iterator[Row]:
+    """Rows of a table with commas, as `_tab_rows` gives them."""
+    with open(path, encoding="utf-8-sig", newline="") as file:
+        reader = csv.reader(_without_comments(file), strict=True)
+        try:
+            for row in filter(None, reader):
+                if len(row) != 2:
+                    said = f"{row} has {amount(len(row), 'column')}, expected two: a node and a label"
+                    raise GraphFormatError(said, path, reader.line_num)
+                number = row[1].strip()
+                yield reader.line_num, row[0], number if _WHOLE.fullmatch(number) else row[1]
+        except csv.Error as problem:
+            raise GraphFormatError(f"is not CSV: {problem}", path, reader.line_num) from None

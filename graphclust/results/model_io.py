@@ -1,4 +1,4 @@
-"""What was saved to go on with it: the model of a clustering, or a hierarchy."""
+"""What was saved to go on with it, read and checked: the model of a clustering, or a hierarchy."""
 
 import os
 from collections.abc import Hashable
@@ -14,20 +14,18 @@ from graphclust.checks import refuse_swapped
 from graphclust.errors import GraphValidationError, ParameterError
 from graphclust.graph.container import Graph
 from graphclust.graph.node_order import order_of_names
-from graphclust.io.formats.array_files import check_allowed, check_version, name_failures, parse_json
+from graphclust.io.formats.array_files import check_allowed, name_failures, open_archive, parse_json
 from graphclust.objective.cuts import cut_and_volume
-from graphclust.objective.objective import ADDITIVE_OBJECTIVES
+from graphclust.objective.objective import ADDITIVE_OBJECTIVES, OBJECTIVE_SPECS
 from graphclust.partition.options import EFFORTS
+from graphclust.results.file_header import MISFIT, read_header
 from graphclust.results.from_labels import numbering_by_size
 from graphclust.results.hierarchy import Hierarchy
-from graphclust.results.hierarchy_text import FORMAT, VERSION
-from graphclust.results.model_files import read_model
-from graphclust.results.prediction import ROUND_OFF, ClusterModel
+from graphclust.results.prediction import ARRAYS, ROUND_OFF, ClusterModel
 from graphclust.updates.update import Labels, SavedModel
 
 BYTES_OF_JSON = 32  # of memory that one byte of JSON takes when it is parsed, about
 MOST_IDS = 1 << 62  # that none is beyond the whole numbers of an array
-MISFIT = "its parts do not fit together"
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,114 +74,6 @@ class HierarchyModel(SavedModel[Hierarchy]):
         return has_changed, np.where(has_changed, np.maximum(np.diff(graph.indptr), 1), 0)
 
 
-def read_hierarchy(path: str | os.PathLike, memory_limit: int | None) -> HierarchyModel:
-    """See `load_model`."""
-    name = os.fsdecode(path)
-    with name_failures(name, "expected a hierarchy as graphclust writes it"), open(path, "rb") as file:
-        n_bytes = os.fstat(file.fileno()).st_size
-        check_allowed(name, BYTES_OF_JSON * n_bytes, n_bytes, memory_limit)
-        told = parse_json(file.read())
-        check_version(told["format"], FORMAT, told.get("format_version"), VERSION)
-        if told["names_are_texts"] is not False:
-            raise GraphValidationError(
-                f"{name}: nodes are named by something else than strings and whole numbers, which the file does not "
-                "hold; expected a hierarchy of a graph with such names, or keep it by pickle"
-            )
-        options = told["options"]
-        if "kind" in options:
-            raise GraphValidationError(
-                f"{name}: the levels of a {options['kind']} graph, which cannot be updated, expected those of an "
-                "undirected one; its clusters can be read as JSON"
-            )
-        if not _are_options(options):
-            raise ValueError(MISFIT)
-        nodes = _nodes(told["clusters"], told["named"])
-        levels, ids = _levels(told, nodes)
-        sums = {int(one["id"]): (one["cut"], one["volume"]) for one in told["clusters"] if one["is_leaf"]}
-        cut, volume = np.array([sums[one] for one in ids[-1].tolist()], np.float64).T
-        resolutions, n_ids = tuple(map(float, told["resolutions"])), told["n_ids"]
-        sizes = _node_sizes(told["clusters"], nodes)
-        sound = (
-            bool(np.isfinite([cut, volume]).all()) and len(resolutions) > 0
-            and all(isfinite(value) and value > 0.0 for value in resolutions)
-            and (n_ids is None or (type(n_ids) is int and max(int(level.max()) for level in ids) < n_ids <= MOST_IDS))
-            and (sizes is None or bool((np.isfinite(sizes) & (sizes > 0.0)).all()))
-        )  # fmt: skip
-        if not sound:
-            raise ValueError(MISFIT)
-        origin = {key: told[key] for key in ("version", "file", "seed", "options")}
-    return HierarchyModel(
-        tuple(nodes) if told["named"] else None, levels, ids, resolutions, sizes, n_ids, cut, volume, origin
-    )
-
-
-def _are_options(options: Any) -> bool:
-    """Whether they are what an update reads of how the levels came about."""
-    bounds = [options[name] for name in ("max_size", "min_size")]
-    return (
-        options["objective"] in ADDITIVE_OBJECTIVES and options["effort"] in EFFORTS
-        and all(bound is None or (type(bound) in (int, float) and bound >= 1.0) for bound in bounds)
-        and (options["levels"] is None or (type(options["levels"]) is int and options["levels"] >= 1))
-    )  # fmt: skip
-
-
-def _nodes(clusters: list[dict[str, Any]], named: bool) -> list[Any]:
-    """The nodes in the order of their names: those of the clusters of the coarsest level."""
-    nodes = [*chain.from_iterable(one["nodes"] for one in clusters if one["level"] == 0)]
-    allowed = (str, int) if named else (int,)
-    if not nodes or not all(type(node) in allowed for node in nodes) or len({*nodes}) < len(nodes):
-        raise ValueError(MISFIT)
-    nodes = [nodes[place] for place in order_of_names(nodes).tolist()]
-    if not named and nodes != [*range(len(nodes))]:
-        raise ValueError(MISFIT)
-    return nodes
-
-
-def _levels(told: dict[str, Any], nodes: list[Any]) -> tuple[tuple[Labels, ...], tuple[Labels, ...]]:
-    """The labels of each level, numbered by size, and the ids of its clusters. ValueError where they do not nest."""
-    place = {node: row for row, node in enumerate(nodes)}
-    clusters, n_levels = told["clusters"], told["n_levels"]
-    numbers = [one["id"] for one in clusters]
-    if not all(type(number) is int and 0 <= number < MOST_IDS for number in numbers) or len({*numbers}) < len(numbers):
-        raise ValueError(MISFIT)
-    if (
-        type(n_levels) is not int
-        or not 0 < n_levels <= len(clusters)
-        or {one["level"] for one in clusters} != {*range(n_levels)}
-    ):
-        raise ValueError(MISFIT)
-    id_of, levels, ids = np.full(len(nodes), -1, np.int64), [], []
-    for level in range(n_levels):
-        before = id_of.copy()
-        for one in clusters:
-            if one["level"] == level:
-                rows = np.array([place[node] for node in one["nodes"]], np.int64)
-                parent = -1 if one["parent"] is None else one["parent"]
-                if not 0 < len(rows) == len(np.unique(rows)) == one["size"] or (before[rows] != parent).any():
-                    raise ValueError(MISFIT)
-                if (id_of[rows] != parent).any():  # in two clusters
-                    raise ValueError(MISFIT)
-                id_of[rows] = one["id"]
-        if (id_of < 0).any() or np.isin(id_of[id_of == before], before[id_of != before]).any():  # a part of a cluster
-            raise ValueError(MISFIT)
-        own, labels = np.unique(id_of, return_inverse=True)
-        number = numbering_by_size(labels, len(own))[:-1]
-        levels.append(number[labels])
-        ids.append(own[np.argsort(number)])
-    if {one["id"] for one in clusters if one["is_leaf"]} != {*ids[-1].tolist()}:
-        raise ValueError(MISFIT)
-    return tuple(levels), tuple(ids)
-
-
-def _node_sizes(clusters: list[dict[str, Any]], nodes: list[Any]) -> npt.NDArray[np.float64] | None:
-    """What each node counts for, where it is not 1 for all."""
-    coarsest = [one for one in clusters if one["level"] == 0]
-    if not any("node_sizes" in one for one in coarsest):
-        return None
-    size_of = {node: size for one in coarsest for node, size in zip(one["nodes"], one["node_sizes"], strict=True)}
-    return np.array([size_of[node] for node in nodes], np.float64)
-
-
 def load_model(path: str | os.PathLike, *, memory_limit: int | None = None) -> ClusterModel | HierarchyModel:
     """A model that `ClusterModel.save` wrote as .npz, or a hierarchy that `Hierarchy.save` wrote as .json.
 
@@ -208,9 +98,131 @@ def load_model(path: str | os.PathLike, *, memory_limit: int | None = None) -> C
     refuse_swapped(path, "load_model(path)")
     name = os.fsdecode(path)
     if name.endswith(".npz"):
-        return ClusterModel(**read_model(path, memory_limit))
+        return _read_model(name, memory_limit)
     if name.endswith(".json"):
-        return read_hierarchy(path, memory_limit)
+        return _read_hierarchy(name, memory_limit)
     raise ParameterError(
         f"path={name!r} has another ending, expected .npz of ClusterModel.save, or .json of Hierarchy.save"
     )
+
+
+def _require(is_sound: Any) -> None:
+    """ValueError unless it is."""
+    if not is_sound:
+        raise ValueError(MISFIT)
+
+
+def _read_model(path: str, memory_limit: int | None) -> ClusterModel:
+    """The model in a .npz file, whose parts fit together."""
+    with open_archive(path, path, "expected a model as graphclust writes it", memory_limit) as archive:
+        told = parse_json(archive.read("header")[0].tobytes())
+        origin = read_header(told, "model")
+        names = [name for name in ARRAYS if name in archive.names or name in ("labels", "inside", "mass")]
+        arrays = dict(zip(names, archive.read(*names), strict=True))
+        labels, mass, ids = arrays["labels"], arrays["mass"], arrays.get("ids", arrays["labels"])
+        n, k = labels.size, mass.size
+        forms = {"labels": (np.int64, n), "ids": (np.int64, k), "inside": (np.float64, k), "mass": (np.float64, k),
+                 "node_sizes": (np.float64, n)}  # fmt: skip
+        _require(
+            all((values.dtype, values.shape) == (forms[name][0], forms[name][1:]) for name, values in arrays.items())
+        )
+        _require(n > 0 and labels.min() >= -1 and labels.max() < k)
+        _require(np.isfinite([arrays["inside"], mass]).all())
+        _require("ids" not in arrays or (len(np.unique(ids)) == k and ids.min() >= 0))
+        _require(_are_sizes(arrays.get("node_sizes")))
+        nodes, objective, total, n_ids = told["nodes"], told["objective"], float(told["total"]), told.get("n_ids")
+        resolution = None if told["resolution"] is None else float(told["resolution"])
+        _require(objective in OBJECTIVE_SPECS and isfinite(total) and total >= 0.0)
+        _require(objective not in ADDITIVE_OBJECTIVES if resolution is None else isfinite(resolution))
+        _require(nodes is None or (_are_names(nodes, (str, int)) and len(nodes) == n))
+        _require(n_ids is None or (type(n_ids) is int and n_ids > ids.max()))
+    nodes = None if nodes is None else tuple(nodes)
+    return ClusterModel(
+        nodes=nodes, objective=objective, resolution=resolution, total=total, origin=origin, n_ids=n_ids, **arrays
+    )
+
+
+def _read_hierarchy(path: str, memory_limit: int | None) -> HierarchyModel:
+    """The hierarchy in a .json file, whose levels nest."""
+    with name_failures(path, "expected a hierarchy as graphclust writes it"), open(path, "rb") as file:
+        n_bytes = os.fstat(file.fileno()).st_size
+        check_allowed(path, BYTES_OF_JSON * n_bytes, n_bytes, memory_limit)
+        told = parse_json(file.read())
+        origin = read_header(told, "hierarchy")
+        if told["names_are_texts"] is not False:
+            raise GraphValidationError(
+                f"{path}: nodes are named by something else than strings and whole numbers, which the file does not "
+                "hold; expected a hierarchy of a graph with such names, or keep it by pickle"
+            )
+        options, clusters = origin["options"], told["clusters"]
+        if "kind" in options:
+            raise GraphValidationError(
+                f"{path}: the levels of a {options['kind']} graph, which cannot be updated, expected those of an "
+                "undirected one; its clusters can be read as JSON"
+            )
+        bounds = [options[name] for name in ("max_size", "min_size")]
+        _require(options["objective"] in ADDITIVE_OBJECTIVES and options["effort"] in EFFORTS)
+        _require(all(bound is None or (type(bound) in (int, float) and bound >= 1.0) for bound in bounds))
+        _require(options["levels"] is None or (type(options["levels"]) is int and options["levels"] >= 1))
+        nodes = [*chain.from_iterable(one["nodes"] for one in clusters if one["level"] == 0)]
+        _require(nodes and _are_names(nodes, (str, int) if told["named"] else (int,)))
+        nodes = [nodes[place] for place in order_of_names(nodes).tolist()]
+        _require(told["named"] or nodes == [*range(len(nodes))])
+        levels, ids = _levels(clusters, told["n_levels"], nodes)
+        sums = {one["id"]: (one["cut"], one["volume"]) for one in clusters if one["is_leaf"]}
+        _require({*sums} == {*ids[-1].tolist()})
+        cut, volume = np.array([sums[one] for one in ids[-1].tolist()], np.float64).T
+        resolutions, n_ids = tuple(map(float, told["resolutions"])), told["n_ids"]
+        sizes = _node_sizes(clusters, nodes)
+        _require(np.isfinite([cut, volume]).all() and _are_sizes(sizes))
+        _require(resolutions and all(isfinite(value) and value > 0.0 for value in resolutions))
+        _require(n_ids is None or (type(n_ids) is int and max(int(level.max()) for level in ids) < n_ids <= MOST_IDS))
+    return HierarchyModel(
+        tuple(nodes) if told["named"] else None, levels, ids, resolutions, sizes, n_ids, cut, volume, origin
+    )
+
+
+def _are_names(nodes: Any, types: tuple[type, ...]) -> bool:
+    return isinstance(nodes, list) and all(type(node) in types for node in nodes) and len({*nodes}) == len(nodes)
+
+
+def _are_sizes(sizes: npt.NDArray[np.float64] | None) -> bool:
+    return sizes is None or bool((np.isfinite(sizes) & (sizes > 0.0)).all())
+
+
+def _levels(
+    clusters: list[dict[str, Any]], n_levels: Any, nodes: list[Any]
+) -> tuple[tuple[Labels, ...], tuple[Labels, ...]]:
+    """The labels of each level, numbered by size, and the ids of its clusters. ValueError where they do not nest."""
+    numbers = [one["id"] for one in clusters]
+    _require(all(type(number) is int and 0 <= number < MOST_IDS for number in numbers))
+    _require(len({*numbers}) == len(numbers) and type(n_levels) is int and 0 < n_levels <= len(clusters))
+    _require({one["level"] for one in clusters} == {*range(n_levels)})
+    place = {node: row for row, node in enumerate(nodes)}
+    id_of, levels, ids = np.full(len(nodes), -1, np.int64), [], []
+    for level in range(n_levels):
+        before = id_of.copy()
+        for one in clusters:
+            if one["level"] == level:
+                rows = np.array([place[node] for node in one["nodes"]], np.int64)
+                parent = -1 if one["parent"] is None else one["parent"]
+                _require(0 < len(rows) == len(np.unique(rows)) == one["size"])
+                _require((before[rows] == parent).all() and (id_of[rows] == parent).all())  # once, and in no other
+                id_of[rows] = one["id"]
+        _require(
+            (id_of >= 0).all() and not np.isin(id_of[id_of == before], before[id_of != before]).any()
+        )  # all or none
+        own, labels = np.unique(id_of, return_inverse=True)
+        number = numbering_by_size(labels, len(own))[:-1]
+        levels.append(number[labels])
+        ids.append(own[np.argsort(number)])
+    return tuple(levels), tuple(ids)
+
+
+def _node_sizes(clusters: list[dict[str, Any]], nodes: list[Any]) -> npt.NDArray[np.float64] | None:
+    """What each node counts for, where it is not 1 for all."""
+    coarsest = [one for one in clusters if one["level"] == 0]
+    if not any("node_sizes" in one for one in coarsest):
+        return None
+    size_of = {node: size for one in coarsest for node, size in zip(one["nodes"], one["node_sizes"], strict=True)}
+    return np.array([size_of[node] for node in nodes], np.float64)

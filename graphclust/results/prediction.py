@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field
@@ -19,15 +20,17 @@ from graphclust.errors import GraphValidationError, ParameterError
 from graphclust.graph.container import Graph
 from graphclust.graph.from_csr import LARGEST
 from graphclust.graph.matrices import as_checked_csr
+from graphclust.io.atomic_write import whole_file
 from graphclust.objective.gains import gain_of_joining
 from graphclust.objective.objective import ADDITIVE_OBJECTIVES, OBJECTIVE_SPECS, weigh
-from graphclust.results.model_files import write_model
+from graphclust.results.file_header import header_of
 from graphclust.updates.update import SavedModel
 
 if TYPE_CHECKING:
     from graphclust.results.clustering import Clustering
 
 ROUND_OFF = 1e-10  # of the volume of a graph
+ARRAYS = ("labels", "inside", "mass", "ids", "node_sizes")  # of a file
 
 
 @dataclass(frozen=True, eq=False)
@@ -186,7 +189,27 @@ class ClusterModel(SavedModel["Clustering"]):
         Raises FileExistsError unless `overwrite`; ParameterError for another ending; GraphValidationError for names of
         nodes other than strings and whole numbers; OSError as `open` does.
         """
-        write_model(path, self, overwrite)
+        if not os.fsdecode(path).endswith(".npz"):
+            raise ParameterError(f"path={os.fsdecode(path)!r} has another ending, expected .npz")
+        header: dict[str, Any] = header_of("model", self.origin) | {"objective": self.objective}
+        header |= {"resolution": self.resolution, "total": self.total, "n_ids": self.n_ids}
+        header["nodes"] = None if self.nodes is None else [as_json_name(name) for name in self.nodes]
+        text = json.dumps(header, ensure_ascii=False).encode(
+            errors="backslashreplace"
+        )  # a lone surrogate as JSON has it
+        arrays = {name: getattr(self, name) for name in ARRAYS if getattr(self, name) is not None}
+        with whole_file(path, overwrite, lambda: len(text) + self.labels.nbytes) as file:
+            np.savez_compressed(file, header=np.frombuffer(text, np.uint8), **arrays)
+
+
+def as_json_name(name: Any) -> str | int:
+    """The name of a node as JSON gives it back; GraphValidationError for another than a string or a whole number."""
+    plain = name.item() if isinstance(name, np.generic) else name
+    if type(plain) not in (str, int):
+        raise GraphValidationError(
+            f"a node is named {plain!r}, a {type(plain).__name__}; a file of a model holds strings and whole numbers"
+        )
+    return plain
 
 
 def as_rows(rows: Any, n_old: int) -> sparse.csr_array:

@@ -308,7 +308,7 @@ def test_labels_beyond_int64_do_not_wrap_around(tmp_path):
     [
         {"total": None}, {"total": float("nan")}, {"total": -1.0}, {"resolution": None}, {"resolution": [1]},
         {"resolution": float("inf")}, {"nodes": "x" * 34}, {"nodes": [None] * 34}, {"nodes": 5}, {"objective": []},
-        {"nodes": ["x"] * 34}, {"origin": "x"}, {"origin": {"options": [1]}}, {"origin": {"k": "x"}},
+        {"nodes": ["x"] * 34}, {"options": [1]}, {"k": "x"}, {"format": 1}, {"format_version": [2]},
     ],
 )  # fmt: skip
 def test_models_whose_header_cannot_be_are_refused(tmp_path, wrong):

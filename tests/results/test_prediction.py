@@ -199,7 +199,7 @@ def test_files_that_are_no_models(tmp_path, model):
         parts = {name: held[name] for name in held.files}
     header = json.loads(parts["header"].tobytes())
     for wrong in (
-        {"header": np.frombuffer(json.dumps(header | {"version": 2}).encode(), np.uint8)},
+        {"header": np.frombuffer(json.dumps(header | {"format_version": 3}).encode(), np.uint8)},
         {"header": np.frombuffer(json.dumps(header | {"objective": "beauty"}).encode(), np.uint8)},
         {"header": np.frombuffer(json.dumps(header | {"nodes": [1]}).encode(), np.uint8)},
         {"labels": parts["labels"] + 7},

@@ -103,7 +103,7 @@ def test_names_that_json_cannot_hold_are_refused_when_they_are_read(tmp_path):
 
 
 DAMAGE = {
-    "another version": lambda held: held | {"format_version": 2},
+    "another version": lambda held: held | {"format_version": 3},
     "another format": lambda held: held | {"format": "levels"},
     "no clusters": lambda held: held | {"clusters": []},
     "a cluster twice": lambda held: held | {"clusters": [*held["clusters"], held["clusters"][-1]]},

@@ -57,13 +57,13 @@ def name_failures(path: str, complaint: str) -> Iterator[None]:
         raise GraphFormatError(f"{complaint}: {problem or type(problem).__name__}", path) from None
 
 
-def check_version(found: Any, kind: str, version: Any, known: int) -> None:
+def check_version(found: Any, kind: str, version: Any, *known: int) -> None:
     """ValueError where a file is no such kind, or of a version that this release does not read, with what to do."""
     if found != kind:
         raise ValueError(f"it is {found!r}")
-    if version != known:
+    if version not in known:
         raise ValueError(
-            f"version is {version!r}, expected {known}; another release of graphclust wrote it: "
+            f"version is {version!r}, expected {' or '.join(map(str, known))}; another release of graphclust wrote it: "
             "install that one or a newer one, or write the file again with this one"
         )
 
