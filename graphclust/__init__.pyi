@@ -99,13 +99,13 @@ from graphclust.points.kernel_k_means.matrix_kernels import HeatKernel as HeatKe
 from graphclust.points.kernel_k_means.matrix_kernels import SparseKernel as SparseKernel
 from graphclust.points.kernel_k_means.matrix_kernels import nearest_neighbor_kernel as nearest_neighbor_kernel
 from graphclust.points.kernel_k_means.minibatch import minibatch_kernel_kmeans as minibatch_kernel_kmeans
+from graphclust.points.kernel_k_means.minibatch import truncated_kernel_kmeans as truncated_kernel_kmeans
 from graphclust.points.kernel_k_means.point_kernels import CosineKernel as CosineKernel
 from graphclust.points.kernel_k_means.point_kernels import GaussianKernel as GaussianKernel
 from graphclust.points.kernel_k_means.point_kernels import LaplacianKernel as LaplacianKernel
 from graphclust.points.kernel_k_means.point_kernels import PolynomialKernel as PolynomialKernel
 from graphclust.points.kernel_k_means.seeding import KernelSeeds as KernelSeeds
 from graphclust.points.kernel_k_means.seeding import kernel_kmeans_plusplus as kernel_kmeans_plusplus
-from graphclust.points.kernel_k_means.truncated import truncated_kernel_kmeans as truncated_kernel_kmeans
 from graphclust.points.neighbors.graphs import graph_from_neighbors as graph_from_neighbors
 from graphclust.points.neighbors.graphs import knn_graph as knn_graph
 from graphclust.points.neighbors.search import nearest_neighbors as nearest_neighbors

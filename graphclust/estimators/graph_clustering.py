@@ -24,8 +24,7 @@ from graphclust.objective.cuts import modularity
 from graphclust.partition.communities import communities
 from graphclust.partition.coreset_sc import coreset_sc
 from graphclust.points.neighbors.graphs import knn_graph
-from graphclust.points.neighbors.metrics import SYNONYMS
-from graphclust.points.neighbors.search import METHODS, nearest_neighbors
+from graphclust.points.neighbors.search import METHODS, SYNONYMS, nearest_neighbors
 from graphclust.results.clustering import Clustering
 from graphclust.spectral.whole_graph import spectral_clustering
 

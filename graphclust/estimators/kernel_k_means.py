@@ -17,9 +17,8 @@ from graphclust.estimators.bases import PointModel, as_n_clusters, as_points, as
 from graphclust.points.kernel_k_means.centers import KernelKMeansResult
 from graphclust.points.kernel_k_means.coreset import coreset_kernel_kmeans
 from graphclust.points.kernel_k_means.full_batch import kernel_kmeans
-from graphclust.points.kernel_k_means.kernel import Kernel
-from graphclust.points.kernel_k_means.matrix_kernels import DenseKernel, SparseKernel
-from graphclust.points.kernel_k_means.minibatch import minibatch_kernel_kmeans
+from graphclust.points.kernel_k_means.matrix_kernels import DenseKernel, Kernel, SparseKernel
+from graphclust.points.kernel_k_means.minibatch import minibatch_kernel_kmeans, truncated_kernel_kmeans
 from graphclust.points.kernel_k_means.point_kernels import (
     CosineKernel,
     GaussianKernel,
@@ -28,7 +27,6 @@ from graphclust.points.kernel_k_means.point_kernels import (
     PointKernel,
     PolynomialKernel,
 )
-from graphclust.points.kernel_k_means.truncated import truncated_kernel_kmeans
 
 __all__ = ["KernelKMeans"]
 

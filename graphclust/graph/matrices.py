@@ -60,6 +60,15 @@ def as_checked_csr(matrix: Any, name: str) -> sparse.csr_array:
     return sparse.csr_array(with_checked_arrays(matrix, name).tocsr())
 
 
+def as_canonical_csr(matrix: Any, name: str, dtype: type[np.floating] = np.float64) -> sparse.csr_array:
+    """The same with numbers of that type, in order and without duplicates; the caller's matrix is left as it is."""
+    canonical = as_checked_csr(matrix, name).astype(dtype, copy=False)
+    if not canonical.has_canonical_format:
+        canonical = canonical.copy()
+        canonical.sum_duplicates()
+    return canonical
+
+
 def with_checked_arrays(matrix: Any, name: str) -> Any:
     """A SciPy matrix whose arrays a loop can walk; one of lists or of a dictionary comes back as CSR or COO.
 

@@ -5,6 +5,7 @@ And its steps for data in several places: sums of a block, labels of a block.
 
 import time
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -77,9 +78,12 @@ class ValidationCurve:
     """
 
     def __init__(self, validation: Any, n_features: int):
-        self.energy_of = validation if callable(validation) or validation is None else _MeanSquaredDistance(validation)
-        if self.energy_of is not validation and self.energy_of.points.d != n_features:
-            raise GraphValidationError(f"validation has {self.energy_of.points.d} features, expected {n_features}")
+        self.energy_of = validation
+        if not (callable(validation) or validation is None):
+            points = as_points(validation, "validation")
+            if points.d != n_features:
+                raise GraphValidationError(f"validation has {points.d} features, expected {n_features}")
+            self.energy_of = partial(_mean_sq_distance, points)
         self.records: list[tuple[float, float]] = []
         self.seconds = 0.0
         self.started = time.perf_counter()
@@ -96,14 +100,9 @@ class ValidationCurve:
         return None if self.energy_of is None else np.array(self.records).reshape(-1, 2)
 
 
-class _MeanSquaredDistance:
-    def __init__(self, validation: Any):
-        self.points = as_points(validation, "validation")
-
-    def __call__(self, centroids: np.ndarray) -> float:
-        centroids = np.ascontiguousarray(centroids, dtype=self.points.dtype)
-        labels = assign_once(self.points, centroids)
-        return own_sq_distances(self.points, centroids, labels).mean()
+def _mean_sq_distance(points: Points, centroids: np.ndarray) -> float:
+    centroids = np.ascontiguousarray(centroids, dtype=points.dtype)
+    return own_sq_distances(points, centroids, assign_once(points, centroids)).mean()
 
 
 class Iteration(NamedTuple):

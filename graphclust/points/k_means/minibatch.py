@@ -159,7 +159,11 @@ def minibatch_kmeans(
     progress = as_progress(progress)
     curve = ValidationCurve(validation, points.d)
     some = rng.choice(points.n, min(points.n, max(3 * k, batch_size)), replace=False)
-    least = tol * _variance(points.take(some)) if tol > 0.0 else 0.0
+    least = 0.0
+    if tol > 0.0:
+        sample = points.take(some)
+        sums, _ = cluster_sums(sample, np.arange(sample.n), np.ones(sample.n), np.zeros(sample.n, np.int64), 1)
+        least = tol * float(sample.sq_lengths(np.arange(sample.n), sums[0] / sample.n).mean()) / points.d
     init = start_from_some(points, weights, some, k, init, rng)
     model = MiniBatch(init, rate=rate, starved=starved, rng=rng)
     running, last = np.cumsum(weights), np.flatnonzero(weights)[-1]
@@ -191,8 +195,3 @@ def minibatch_kmeans(
     result = so_far()
     warn_if_fewer(len(result.centroids), k)
     return result
-
-
-def _variance(points: Points) -> float:
-    sums, _ = cluster_sums(points, np.arange(points.n), np.ones(points.n), np.zeros(points.n, np.int64), 1)
-    return float(points.sq_lengths(np.arange(points.n), sums[0] / points.n).mean()) / points.d

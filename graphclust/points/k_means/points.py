@@ -26,7 +26,7 @@ from graphclust.compiled.points.tiled_assignment import assign_in_tiles
 from graphclust.compiled.runtime.blocks import row_blocks
 from graphclust.errors import GraphValidationError, ParameterError
 from graphclust.float_scaling import largest_size, times_power_of_two
-from graphclust.graph.matrices import as_checked_csr, plain
+from graphclust.graph.matrices import as_canonical_csr, plain
 
 # Work below which a second thread costs more than it saves, and above which a block would run for too long.
 _SMALL_WORK = 1 << 19
@@ -195,16 +195,23 @@ def sq_lengths(centroids: np.ndarray) -> np.ndarray:
 
 def as_points(X: Any, name: str = "X") -> Points:
     """Finite points, shape (n, d) with n and d >= 1, of float32 or float64; whole numbers become float64."""
-    if sparse.issparse(X):
-        return _sparse_points(X, name)
-    array = as_array(X, name)
-    if array.dtype.kind not in "biuf":
-        raise TypeError(f"{name} is {type(X).__name__} of dtype {array.dtype}, expected a matrix of real numbers")
-    if array.ndim != 2 or 0 in array.shape:
-        raise GraphValidationError(f"{name} has shape {array.shape}, expected (n_points, n_features), both >= 1")
-    array = np.ascontiguousarray(array, dtype=np.float32 if array.dtype == np.float32 else np.float64)
-    points = DensePoints(array)
-    points.largest = _check_range(array, array.shape[0], array.shape[1], name)
+    is_sparse = sparse.issparse(X)
+    rows = X if is_sparse else as_array(X, name)
+    if rows.dtype.kind not in "biuf":
+        if is_sparse:
+            raise TypeError(f"{name} has dtype {X.dtype}, expected real numbers")
+        raise TypeError(f"{name} is {type(X).__name__} of dtype {rows.dtype}, expected a matrix of real numbers")
+    if rows.ndim != 2 or 0 in rows.shape:
+        raise GraphValidationError(f"{name} has shape {rows.shape}, expected (n_points, n_features), both >= 1")
+    if is_sparse and X.shape[1] > np.iinfo(np.int32).max:
+        raise GraphValidationError(f"{name} has {X.shape[1]} features, expected at most {np.iinfo(np.int32).max}")
+    dtype = np.float32 if rows.dtype == np.float32 else np.float64
+    points: Points
+    if is_sparse:
+        points = SparsePoints(as_canonical_csr(X, name, dtype))
+    else:
+        points = DensePoints(np.ascontiguousarray(rows, dtype))
+    points.largest = _check_range(points.values, points.n, points.d, name)
     return points
 
 
@@ -239,23 +246,6 @@ def as_point_weights(sample_weight: Any, points: Points) -> np.ndarray:
             f"{points.largest:.3g} {what}; {remedy} sample_weight by a power of ten"
         )
     return weights
-
-
-def _sparse_points(X: Any, name: str) -> SparsePoints:
-    """Points from a SciPy matrix, checked, in float32 or float64, without duplicates."""
-    if X.dtype.kind not in "biuf":
-        raise TypeError(f"{name} has dtype {X.dtype}, expected real numbers")
-    if X.ndim != 2 or 0 in X.shape:
-        raise GraphValidationError(f"{name} has shape {X.shape}, expected (n_points, n_features), both >= 1")
-    if X.shape[1] > np.iinfo(np.int32).max:
-        raise GraphValidationError(f"{name} has {X.shape[1]} features, expected at most {np.iinfo(np.int32).max}")
-    matrix = as_checked_csr(X, name).astype(np.float32 if X.dtype == np.float32 else np.float64, copy=False)
-    if not matrix.has_canonical_format:
-        matrix = matrix.copy()
-        matrix.sum_duplicates()
-    points = SparsePoints(matrix)
-    points.largest = _check_range(matrix.data, matrix.shape[0], matrix.shape[1], name)
-    return points
 
 
 def _check_range(values: np.ndarray, n: int, d: int, name: str) -> float:

@@ -214,7 +214,10 @@ class Part(NamedTuple):
 
 
 class PointDistances(NamedTuple):
-    """Squared distance to, and number of, the nearest candidate of each point of a block; sum of weight x distance."""
+    """Squared distance to, and number of, the nearest candidate of each point of a block; sum of weight x distance.
+
+    Before there is a candidate the sum is that of the weights.
+    """
 
     sq_distances: np.ndarray
     nearest: np.ndarray
@@ -247,16 +250,17 @@ class PointRounds:
 
     def __init__(self, engine: Engine, parts: ByBlock, key: int):
         self.engine, self.parts, self.key = engine, parts, key
-        totals = np.cumsum(engine.fetch(engine.each(total_weight, parts)))
+        self.distances = engine.each(no_distances, parts)
+        totals = np.cumsum(engine.fetch(engine.each(mass_of, self.distances)))
         uniform = np.empty(1)
         counter_rng.fill_uniforms(key, FIRST_TURN, 0, uniform)
         target = min(uniform[0] * totals[-1], np.nextafter(totals[-1], 0.0))
         block = int(np.searchsorted(totals, target, side="right"))
         targets = [-1.0] * len(totals)
         targets[block] = target - (totals[block - 1] if block else 0.0)
-        self.distances = engine.each(no_distances, parts)
-        self.drawn, self.n_drawn = engine.once(no_candidates), 0
-        self._approach(engine.each(draw_by_weight, parts, engine.by_block(targets)))
+        first = engine.each(draw_by_weight, parts, engine.by_block(targets))
+        self.drawn, self.n_drawn = engine.once(no_candidates, first), 0
+        self._approach(first)
 
     def cost(self) -> float:
         return float(sum_in_order(self.engine.fetch(self.engine.each(mass_of, self.distances))))
@@ -276,19 +280,15 @@ class PointRounds:
         self.n_drawn = engine.fetch(engine.once(count_drawn, self.drawn))
 
 
-def total_weight(source: Any, first: int, last: int, part: Part) -> float:
-    """The sum of the weights of a block, from the first to the last."""
-    return float(np.cumsum(part.weights)[-1])
-
-
 def no_distances(source: Any, first: int, last: int, part: Part) -> PointDistances:
     """Before there is a candidate."""
-    return PointDistances(distances_without_seeds(part.weights), np.zeros(last - first, np.int64), np.inf)
+    mass = float(np.cumsum(part.weights)[-1])  # from the first to the last
+    return PointDistances(distances_without_seeds(part.weights), np.zeros(last - first, np.int64), mass)
 
 
-def no_candidates(source: Any) -> DrawnPoints | None:
-    """No candidates yet, of points whose number of features is not known yet."""
-    return None
+def no_candidates(source: Any, parts: list[DrawnPoints]) -> DrawnPoints:
+    """No candidates yet, with as many features as others."""
+    return DrawnPoints(parts[0].rows[:0], parts[0].points[:0])
 
 
 def draw_by_weight(source: Any, first: int, last: int, part: Part, target: float) -> DrawnPoints:
@@ -315,9 +315,9 @@ def join_draws(source: Any, parts: list[DrawnPoints]) -> DrawnPoints:
     return DrawnPoints(*(np.concatenate(arrays) for arrays in zip(*parts, strict=True)))
 
 
-def add_draws(source: Any, before: DrawnPoints | None, new: DrawnPoints) -> DrawnPoints:
+def add_draws(source: Any, before: DrawnPoints, new: DrawnPoints) -> DrawnPoints:
     """All candidates so far."""
-    return new if before is None else join_draws(source, [before, new])
+    return join_draws(source, [before, new])
 
 
 def count_drawn(source: Any, drawn: DrawnPoints) -> int:
@@ -325,20 +325,16 @@ def count_drawn(source: Any, drawn: DrawnPoints) -> int:
     return len(drawn.rows)
 
 
-def bounds_to_candidates(
-    source: Any, before: DrawnPoints | None, new: DrawnPoints
-) -> list[tuple[np.ndarray, np.ndarray]]:
+def bounds_to_candidates(source: Any, before: DrawnPoints, new: DrawnPoints) -> list[tuple[np.ndarray, np.ndarray]]:
     """For some new candidates at a time, their squared distances to the earlier ones, and each earlier one's least.
 
     Points that are much nearer to theirs need no look at the new ones.
     """
-    n_before = 0 if before is None else len(before.rows)
-    earlier = new.points[:0] if before is None else before.points
-    bounds = []
+    n_before, bounds = len(before.rows), []
     for some in candidate_slices(new):
         to_seeds = np.zeros((len(new.rows[some]), n_before + len(new.rows)))
         near = np.zeros(to_seeds.shape[1])
-        distances_to_seeds(earlier, n_before, np.ascontiguousarray(new.points[some]), to_seeds, near)
+        distances_to_seeds(before.points, n_before, np.ascontiguousarray(new.points[some]), to_seeds, near)
         bounds.append((to_seeds, near))
     return bounds
 
@@ -369,11 +365,9 @@ def mass_of(source: Any, first: int, last: int, distances: PointDistances) -> fl
     return distances.mass
 
 
-def nearest_masses(
-    source: Any, first: int, last: int, part: Part, distances: PointDistances, n_candidates: int
-) -> np.ndarray:
-    """Weight of the points of a block that are nearest to each candidate."""
-    return np.bincount(distances.nearest, part.weights, minlength=n_candidates)
+def nearest_masses(source: Any, first: int, last: int, part: Part, distances: PointDistances, n: int) -> np.ndarray:
+    """Weight of the points of a block that are nearest to each of n candidates."""
+    return np.bincount(distances.nearest, part.weights, minlength=n)
 
 
 def kmeans_parallel(
@@ -427,9 +421,8 @@ def draw_candidates(
 ) -> tuple[np.ndarray, np.ndarray]:  # fmt: skip
     """Rows of the candidates, and the weight of the points nearest to each (ties to the first drawn)."""
     engine = InProcess(None, row_blocks(points.n, ROWS_PER_PART))
-    parts = engine.by_block(
-        [Part(points.take(slice(a, b)), weights[a:b]) for a, b in pairwise(engine.boundaries.tolist())]
-    )
+    blocks = pairwise(engine.boundaries.tolist())
+    parts = engine.by_block([Part(points.take(slice(a, b)), weights[a:b]) for a, b in blocks])
     key = int(rng.integers(2**63))
     rows, _, masses = candidates_by_blocks(engine, parts, k, oversampling, n_rounds, key, progress)
     return rows, masses

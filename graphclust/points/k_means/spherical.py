@@ -107,7 +107,7 @@ def spherical_kmeans(
         while True:
             nearest = bounds.assign()
             centroids = bounds.centroids
-            history.append(_inertia(directions, weights, nearest, centroids, mean))
+            history.append(float((weights * _sq_distances(directions, nearest, centroids, mean)).sum()))
             if np.array_equal(nearest, labels) or n_iter == max_iter or (n_iter and progress.out_of_time()):
                 break
             progress.offer(partial(result_of, nearest.copy(), centroids, history[-1]))
@@ -120,7 +120,8 @@ def spherical_kmeans(
             if mean == "geodesic":
                 means = _unit(geodesic_means(directions, weights, labels, means).astype(directions.dtype, copy=False))
                 if len(means) == len(centroids):
-                    before, after = (_angle_costs(directions, weights, labels, each) for each in (centroids, means))
+                    sq_angles = (_sq_distances(directions, labels, each, mean) for each in (centroids, means))
+                    before, after = (np.bincount(labels, weights * each, minlength=k) for each in sq_angles)
                     means = np.where((after <= before)[:, None], means, centroids)
             n_iter += 1
             if len(means) == len(centroids):
@@ -155,20 +156,16 @@ def geodesic_means(points: Points, weights: np.ndarray, labels: np.ndarray, cent
     return centroids
 
 
-def _angle_costs(points: Points, weights: np.ndarray, labels: np.ndarray, centroids: np.ndarray) -> np.ndarray:
-    """Sum of w angle^2 of each cluster, (k,)."""
-    return np.bincount(labels, weights * _angles(points, labels, centroids) ** 2, minlength=len(centroids))
-
-
 def _angles(points: Points, labels: np.ndarray, centroids: np.ndarray) -> np.ndarray:
     half_chords = np.sqrt(own_sq_distances(points, centroids, labels)) / 2.0
     return 2.0 * np.arcsin(np.minimum(half_chords, 1.0))
 
 
-def _inertia(points: Points, weights: np.ndarray, labels: np.ndarray, centroids: np.ndarray, mean: str) -> float:
+def _sq_distances(points: Points, labels: np.ndarray, centroids: np.ndarray, mean: str) -> np.ndarray:
+    """Of each point to the centroid of its label, along the sphere or through it, as `mean` has it."""
     if mean == "geodesic":
-        return float((weights * _angles(points, labels, centroids) ** 2).sum())
-    return float((weights * own_sq_distances(points, centroids, labels)).sum())
+        return _angles(points, labels, centroids) ** 2
+    return own_sq_distances(points, centroids, labels)
 
 
 def directions_and_lengths(points: Points) -> tuple[Points, np.ndarray]:

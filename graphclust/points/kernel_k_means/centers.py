@@ -8,7 +8,7 @@ from scipy import sparse
 
 from graphclust.checks import as_array
 from graphclust.graph.matrices import as_checked_csr
-from graphclust.points.kernel_k_means.kernel import BLOCK_ENTRIES, Kernel, count_negative, gamma
+from graphclust.points.kernel_k_means.matrix_kernels import BLOCK_ENTRIES, Kernel, count_negative, gamma
 from graphclust.progress import Progress
 
 
@@ -51,12 +51,12 @@ class KernelCenters:
         pieces = [Y]
         if Y.ndim == 2 and Y.shape[0] > height:  # entries of many points at a time would fill the memory
             pieces = [Y[first : first + height] for first in range(0, Y.shape[0], height)]
-        return np.vstack([self._sq_distances_to_few(piece) for piece in pieces])
-
-    def _sq_distances_to_few(self, Y: Any) -> np.ndarray:
-        entries, self_affinities = self.kernel.against(Y, self.rows)
-        inner = (self.coefficients @ entries.T.astype(np.float64)).T
-        return self_affinities[:, None] + self.sq_norms - 2.0 * inner
+        blocks = []
+        for piece in pieces:
+            entries, self_affinities = self.kernel.against(piece, self.rows)
+            inner = (self.coefficients @ entries.T.astype(np.float64)).T
+            blocks.append(self_affinities[:, None] + self.sq_norms - 2.0 * inner)
+        return np.vstack(blocks)
 
 
 @dataclass(frozen=True, eq=False)
@@ -121,8 +121,9 @@ def centers_of(kernel: Kernel, weights: np.ndarray, labels: np.ndarray, sq_norms
 
 
 def label_points(
-    centers: KernelCenters, labels: np.ndarray, sq_distances: np.ndarray, weights: np.ndarray, history: list[float]
-) -> KernelKMeansResult:
+    centers: KernelCenters, labels: np.ndarray, sq_distances: np.ndarray, weights: np.ndarray, history: list[float],
+    n_clipped: int, cost_on_coreset: float | None = None,
+) -> KernelKMeansResult:  # fmt: skip
     """The result for learned centers: every point gets the nearest one."""
     kernel = centers.kernel
     cost = float((weights * sq_distances).sum())
@@ -130,5 +131,7 @@ def label_points(
     n_negative = count_negative(sq_distances[weights > 0.0], scale[weights > 0.0], kernel)
     if kernel.weights is not None:
         labels[kernel.weights == 0.0] = -1
-    shift = None if n_negative else 0.0
-    return KernelKMeansResult(labels, cost, len(history), np.array(history), gamma(kernel), n_negative, shift, centers)
+    return KernelKMeansResult(
+        labels, cost, len(history), np.array(history), gamma(kernel), n_negative, None if n_negative else 0.0, centers,
+        n_clipped, cost_on_coreset,
+    )  # fmt: skip

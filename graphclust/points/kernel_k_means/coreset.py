@@ -3,8 +3,9 @@
 Jiang, Krauthgamer, Lou & Zhang (2024); the baseline of Jourdan et al. (2025), section 5.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from math import ceil
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -14,12 +15,10 @@ from graphclust.checks import Seed, as_choice, as_generator, as_number, as_whole
 from graphclust.coreset.sampling import SECOND_TERMS, CoresetSample, construct_coreset, importance_sample
 from graphclust.coreset.seeding import Seeds
 from graphclust.errors import ParameterError
-from graphclust.points.kernel_k_means.centers import KernelCenters, KernelKMeansResult, label_points
-from graphclust.points.kernel_k_means.choice import as_weighted_kernel
+from graphclust.points.kernel_k_means.centers import KernelKMeansResult, label_points
 from graphclust.points.kernel_k_means.full_batch import Partition, iterate
-from graphclust.points.kernel_k_means.kernel import Kernel, RestrictedKernel
-from graphclust.points.kernel_k_means.matrix_kernels import GraphKernel
-from graphclust.points.kernel_k_means.seeding import draw_seeds, nearest_seeds, warn_if_fewer_points
+from graphclust.points.kernel_k_means.matrix_kernels import GraphKernel, Kernel, RestrictedKernel
+from graphclust.points.kernel_k_means.seeding import as_weighted_kernel, draw_seeds, nearest_seeds, warn_if_fewer_points
 from graphclust.progress import Progress, ProgressLike, as_progress
 
 SAMPLINGS = ("naive", "tree")
@@ -85,27 +84,14 @@ def coreset_kernel_kmeans(
     labels = nearest_seeds(small, drawn.rows)
     with progress.within(None):  # these are labels of the coreset
         partition = Partition(small, coreset.weights, labels, n_clusters, 0.0)
-        found = iterate(partition, max_iter, True, progress)
+        of_coreset = iterate(partition, max_iter, True, progress)
     n_clipped = coreset.n_clipped + drawn.n_clipped
-    warn_if_fewer_points(int(np.isfinite(found.centers.sq_norms).sum()), k, n_clipped)
-    centers = KernelCenters(
-        kernel_, coreset.nodes[found.centers.rows], found.centers.coefficients, found.centers.sq_norms
-    )
+    centers = of_coreset.centers
+    warn_if_fewer_points(int(np.isfinite(centers.sq_norms).sum()), k, n_clipped)
+    centers = replace(centers, kernel=kernel_, rows=coreset.nodes[centers.rows])
     with progress.stage("labels"):
-        nearest, sq_distances = centers.assign(progress)
-    result = label_points(centers, nearest, sq_distances, weights, found.history.tolist())
-    return replace(result, n_clipped=n_clipped, cost_on_coreset=found.cost)
-
-
-@dataclass(frozen=True)
-class _Weighted:
-    """The attributes of a kernel that importance sampling needs."""
-
-    point_weights: np.ndarray
-
-    @property
-    def n_nodes(self) -> int:
-        return len(self.point_weights)
+        nearest = centers.assign(progress)
+    return label_points(centers, *nearest, weights, of_coreset.history.tolist(), n_clipped, of_coreset.cost)
 
 
 def _naive_coreset(
@@ -119,6 +105,6 @@ def _naive_coreset(
     with progress.stage("D²-sampling"):
         drawn = draw_seeds(kernel, weights, n_seeds, rng, progress)
     seeds = Seeds(drawn.rows, drawn.sq_distances, drawn.nearest, 0, 0)
-    points_alone: Any = _Weighted(weights)
+    points_alone: Any = SimpleNamespace(point_weights=weights, n_nodes=len(weights))  # all that sampling looks at
     sample = importance_sample(points_alone, seeds, size, second_term=second_term, rng=rng)
     return replace(sample, n_clipped=drawn.n_clipped)

@@ -15,9 +15,8 @@ from scipy.sparse.linalg import LinearOperator, eigsh
 from graphclust.checks import Seed, as_choice, as_generator, as_labels, as_number, as_whole_number
 from graphclust.errors import GraphValidationError
 from graphclust.points.kernel_k_means.centers import KernelKMeansResult, centers_of, count_negative
-from graphclust.points.kernel_k_means.choice import as_weighted_kernel
-from graphclust.points.kernel_k_means.kernel import Kernel, gamma
-from graphclust.points.kernel_k_means.seeding import draw_seeds, nearest_seeds, warn_if_fewer_points
+from graphclust.points.kernel_k_means.matrix_kernels import Kernel, gamma
+from graphclust.points.kernel_k_means.seeding import as_weighted_kernel, draw_seeds, nearest_seeds, warn_if_fewer_points
 from graphclust.progress import Progress, ProgressLike, as_progress
 
 # A point leaves its cluster only for one nearer by more than this, relative to the squared lengths that rounding feeds

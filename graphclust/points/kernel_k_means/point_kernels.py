@@ -18,7 +18,7 @@ from graphclust.compiled.runtime.blocks import row_blocks, run_in_blocks
 from graphclust.errors import GraphValidationError
 from graphclust.float_scaling import balance_rows, exponent_beyond, largest_size, times_power_of_two
 from graphclust.points.k_means.points import DensePoints, as_points, as_points_to_cluster
-from graphclust.points.kernel_k_means.kernel import BLOCK_ENTRIES, Kernel, Rows, part
+from graphclust.points.kernel_k_means.matrix_kernels import BLOCK_ENTRIES, Kernel, Rows, part
 from graphclust.progress import Progress
 
 _SLICE = 4096

@@ -104,7 +104,7 @@ def test_weighted_sums_of_entries_equal_dense_products(n, d, n_rows, dtype, monk
             for small in (False, True):
                 with monkeypatch.context() as patch:
                     if small:
-                        patch.setattr("graphclust.points.kernel_k_means.kernel.BLOCK_ENTRIES", 50)
+                        patch.setattr("graphclust.points.kernel_k_means.matrix_kernels.BLOCK_ENTRIES", 50)
                         patch.setattr("graphclust.points.kernel_k_means.point_kernels.BLOCK_ENTRIES", 50)
                     expected = votes @ K[rows][:, columns]
                     sums = np.ones(expected.shape)

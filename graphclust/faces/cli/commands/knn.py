@@ -22,8 +22,7 @@ POINTS = "a row for each point: .npy, .npz, .csv, .tsv or .txt, or - for any of 
 def add_to(command: Parser) -> None:
     """Add its arguments."""
     from graphclust.points.neighbors.graphs import RULES, WEIGHTS
-    from graphclust.points.neighbors.metrics import METRICS, SYNONYMS
-    from graphclust.points.neighbors.search import METHODS
+    from graphclust.points.neighbors.search import METHODS, METRICS, SYNONYMS
 
     command.add_argument("points", metavar="POINTS", help=POINTS)
     command.add_argument("-k", type=int, default=15, metavar="K", help="neighbors of each point (15)")
