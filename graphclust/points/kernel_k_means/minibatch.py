@@ -269,6 +269,7 @@ class _Windows:
         self.clusters = [window(seed, float(kernel.diagonal[seed])) for seed in seeds]
 
     def sq_distances(self, batch: np.ndarray) -> np.ndarray:
+        """As above."""
         means = [rows for cluster in self.clusters for rows in cluster.rows]
         ends = np.cumsum([len(cluster.rows) for cluster in self.clusters])
         # Of each cluster's means with the points of the batch.
