@@ -11,9 +11,9 @@ from graphclust.coreset.sampling import importance_sample as importance_sample
 from graphclust.coreset.sampling import sampling_probabilities as sampling_probabilities
 from graphclust.coreset.seeding import Seeds as Seeds
 from graphclust.coreset.seeding import d2_seeding as d2_seeding
-from graphclust.datasets.resolve import DatasetInfo as DatasetInfo
-from graphclust.datasets.snap import fetch_snap as fetch_snap
-from graphclust.datasets.suitesparse import fetch_suitesparse as fetch_suitesparse
+from graphclust.datasets.fetch import DatasetInfo as DatasetInfo
+from graphclust.datasets.fetch import fetch_snap as fetch_snap
+from graphclust.datasets.fetch import fetch_suitesparse as fetch_suitesparse
 from graphclust.engine.agglomeration import merge_clusters as merge_clusters
 from graphclust.engine.refinement import move_nodes as move_nodes
 from graphclust.engine.refinement import refine_partition as refine_partition

@@ -30,7 +30,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).parents[1]))  # the package beside
 from graph_files import BANNER, same_csr
 
 import graphclust as gc
-from graphclust.datasets.array_cache import keep_graph, read_kept_graph
+from graphclust.datasets.cache import keep_graph, read_kept_graph
 from graphclust.graph.from_csr import graph_from_csr
 from graphclust.io.text.points import read_points
 

@@ -2,9 +2,7 @@
 
 from graphclust.datasets.cache import CachedDataset, cache_folder, cached, clear_cache
 from graphclust.datasets.catalog import CatalogEntry, find
-from graphclust.datasets.resolve import DatasetInfo
-from graphclust.datasets.snap import fetch_snap
-from graphclust.datasets.suitesparse import fetch_suitesparse
+from graphclust.datasets.fetch import DatasetInfo, fetch_snap, fetch_suitesparse
 
 __all__ = [
     "CachedDataset", "CatalogEntry", "DatasetInfo", "cache_folder", "cached", "clear_cache", "fetch_snap",

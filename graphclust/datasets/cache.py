@@ -2,29 +2,50 @@
 
 Of every downloaded file its size and SHA-256 are recorded beside it when it comes for the first time, as neither
 collection publishes any: from then on only the same bytes will do, wherever they come from. A record outlives its file.
+
+Beside the files lies what was made of them, in uncompressed zip archives of arrays, NumPy's npz, whose checksums are
+compared as the arrays are read. One that is not what was written is removed, and made again.
 """
 
 import contextlib
+import gzip
 import hashlib
 import json
 import os
 import pathlib
 import shutil
+import tarfile
 import time
+import zlib
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
+import numpy as np
+
 from graphclust import checks
-from graphclust.errors import ParameterError, ResourceLimitError, escape_controls
+from graphclust.datasets.catalog import SNAP, SUITESPARSE
+from graphclust.errors import (
+    GraphFormatError,
+    GraphValidationError,
+    ParameterError,
+    ResourceLimitError,
+    escape_controls,
+)  # fmt: skip
+from graphclust.graph.container import Graph
+from graphclust.graph.from_csr import graph_of_checked_rows
 from graphclust.io.atomic_write import whole_file
-from graphclust.io.formats.array_files import parse_json
+from graphclust.io.edges import EdgeCounts
+from graphclust.io.formats.array_files import open_archive, parse_json
+from graphclust.io.formats.communities import Communities
+from graphclust.io.read_file import LoadInfo
 
 __all__ = ["CachedDataset", "cache_folder", "cached", "clear_cache"]
 
 BLOCK = 1 << 20
 MOST_TRIALS = 100  # to make a folder that others remove
 _LOCKS = "locks"
+VERSION = 1  # of the readers and of the form: a higher number invalidates every stored graph
 
 
 @dataclass(frozen=True)
@@ -119,6 +140,38 @@ def write_record(file: pathlib.Path, url: str, size: int, sha256: str) -> Record
     return record
 
 
+def is_whole(file: pathlib.Path) -> bool:
+    """Whether a gzip file can be read to its end, where its checksum is, and a tar.gz also as a tar archive."""
+    try:
+        with gzip.open(file) as content:
+            if file.name.removesuffix(".part").endswith(".tar.gz"):
+                with tarfile.open(fileobj=content, mode="r|") as archive:
+                    for _ in archive:
+                        pass
+            while content.read(BLOCK):
+                pass
+    except (EOFError, gzip.BadGzipFile, zlib.error, tarfile.TarError, UnicodeError):
+        return False
+    return True
+
+
+def record_in_cache(file: pathlib.Path) -> Record | None:
+    """The record of a file in the cache after a look at every byte; None if it is not there, or not what it was.
+
+    A file without a record, such as one put there by hand, is recorded if it is whole. A damaged one is removed; its
+    record stays, for what will be downloaded in its place.
+    """
+    if not file.exists():
+        return None
+    record = read_record(file)
+    if record is None and is_whole(file):
+        return write_record(file, "put there by hand", file.stat().st_size, sha256_of(file))
+    if record is not None and record.size == file.stat().st_size and record.sha256 == sha256_of(file):
+        return record
+    file.unlink(missing_ok=True)
+    return None
+
+
 def forget(file: pathlib.Path) -> None:
     """Remove a file and what was recorded of it."""
     file.unlink(missing_ok=True)
@@ -137,9 +190,7 @@ def sha256_of(file: pathlib.Path) -> str:
 
 def cached() -> list[CachedDataset]:
     """The data sets in the cache, the largest first."""
-    from graphclust.datasets.catalog import SNAP, SUITESPARSE
-
-    found = []
+    datasets = []
     for source, pattern in ((SUITESPARSE, "*/*"), (SNAP, "*")):
         for folder in (cache_folder() / source).glob(pattern):
             files: list[os.stat_result] = []
@@ -148,8 +199,8 @@ def cached() -> list[CachedDataset]:
             if files:
                 address = f"{source}:{folder.relative_to(cache_folder() / source).as_posix()}"
                 n_bytes = sum(file.st_size for file in files)
-                found.append(CachedDataset(address, n_bytes, max(file.st_atime for file in files), folder))
-    return sorted(found, key=lambda dataset: (-dataset.n_bytes, dataset.address))
+                datasets.append(CachedDataset(address, n_bytes, max(file.st_atime for file in files), folder))
+    return sorted(datasets, key=lambda dataset: (-dataset.n_bytes, dataset.address))
 
 
 def clear_cache(address: str | None = None) -> int:
@@ -175,3 +226,105 @@ def check_room(folder: pathlib.Path, n_bytes: int) -> None:
     free = shutil.disk_usage(folder).free
     if n_bytes > free:
         raise ResourceLimitError(f"{folder}: {n_bytes:,} bytes are to come, but the disk has {free:,} left")
+
+
+def keep_graph(file: pathlib.Path, graph: Graph, info: LoadInfo) -> None:
+    """Write a graph, and what was said of its file."""
+    arrays: dict[str, np.ndarray] = {"indptr": graph.indptr, "indices": graph.indices}
+    if graph.weights is not None:
+        arrays["weights"] = graph.weights
+    if isinstance(graph.nodes, np.ndarray):
+        arrays["nodes"] = graph.nodes
+    for name, value in info.details.items():
+        if isinstance(value, Communities):
+            arrays |= {f"{name}:starts": value.starts, f"{name}:members": value.members}
+        elif isinstance(value, np.ndarray):
+            arrays[f"{name}:array"] = value
+        else:
+            arrays[f"{name}:lines"] = np.frombuffer("\n".join(value).encode(), np.uint8)
+    _write(file, {**asdict(replace(info, details={})), "graph_remarks": graph.remarks}, arrays)
+
+
+def read_kept_graph(file: pathlib.Path, details: bool = True) -> tuple[Graph, LoadInfo] | None:
+    """Read what `keep_graph` wrote; None if it is missing, or was damaged and has been removed.
+
+    details : whether to read what is known beside the graph, too.
+    """
+    kept = _read(file, "" if details else ":")
+    if kept is None:
+        return None
+    header, arrays = kept
+    try:
+        graph = graph_of_checked_rows(
+            arrays["indptr"], _within(arrays["indices"], len(arrays["indptr"]) - 1), arrays.get("weights"),
+            arrays.get("nodes"), tuple(header.pop("graph_remarks")),
+        )  # fmt: skip
+        known: dict[str, Any] = {}
+        for key, value in arrays.items():
+            name, _, kind = key.rpartition(":")
+            if kind == "starts":
+                known[name] = Communities(value, arrays[f"{name}:members"])
+            elif name and kind == "array":
+                known[name] = value
+            elif kind == "lines":
+                known[name] = value.tobytes().decode().split("\n")
+        header |= {"counts": EdgeCounts(**header["counts"]), "details": known}
+        header |= {name: tuple(header[name]) for name in ("remarks", "repairs")}
+        return graph, LoadInfo(**header)
+    except (GraphValidationError, KeyError, TypeError, ValueError):
+        file.unlink(missing_ok=True)
+        return None
+
+
+def _within(indices: np.ndarray, n_nodes: int) -> np.ndarray:
+    """Refuse indices that a compiled loop would follow out of its arrays; all else is left to the checksums."""
+    if indices.dtype != np.int32 or (len(indices) and indices.view(np.uint32).max() >= n_nodes):
+        raise ValueError("indices are out of range")
+    return indices
+
+
+def keep_communities(file: pathlib.Path, communities: Communities) -> None:
+    """Write communities."""
+    names = np.frombuffer("\n".join(communities.names or ()).encode(), np.uint8)
+    arrays: dict[str, np.ndarray] = {"starts": communities.starts, "members": communities.members, "names": names}
+    _write(file, {"named": communities.names is not None}, arrays)
+
+
+def read_kept_communities(file: pathlib.Path) -> Communities | None:
+    """Read what `keep_communities` wrote, as `read_kept_graph` does."""
+    kept = _read(file)
+    if kept is None:
+        return None
+    header, arrays = kept
+    names = tuple(arrays["names"].tobytes().decode().split("\n")) if header["named"] else None
+    return Communities(arrays["starts"], arrays["members"], names)
+
+
+def _write(file: pathlib.Path, header: dict, arrays: dict[str, np.ndarray]) -> None:
+    text = np.frombuffer(json.dumps({"version": VERSION, "arrays": sorted(arrays), **header}).encode(), np.uint8)
+    n_bytes = sum(array.nbytes for array in arrays.values())
+    with whole_file(file, overwrite=True, size=lambda: n_bytes) as target:
+        np.savez(target, allow_pickle=False, header=text, **arrays)
+
+
+def _read(file: pathlib.Path, without: str = "") -> tuple[dict, dict[str, np.ndarray]] | None:
+    """The header and the arrays, but for arrays whose names hold a given text.
+
+    Pickles are never looked into, and no more memory is taken than the file has bytes.
+    """
+    try:
+        size = file.stat().st_size
+        with open_archive(file, str(file), "is not a converted graph", size) as archive:
+            names = [name for name in archive.names if name != "header" and not (without and without in name)]
+            (text,) = archive.read("header")
+            header = parse_json(text.tobytes())
+            arrays = dict(zip(names, archive.read(*names), strict=True))
+            # A directory entry that has changed can hide those after it, which no checksum sees.
+            if header.pop("version") == VERSION and header.pop("arrays") == sorted({*archive.names} - {"header"}):
+                return header, arrays
+    except FileNotFoundError:
+        return None
+    except (GraphFormatError, ResourceLimitError, OSError):
+        pass
+    file.unlink(missing_ok=True)
+    return None

@@ -14,7 +14,7 @@ import io
 import os
 import re
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from graphclust.checks import as_choice, as_number
 from graphclust.errors import ParameterError, amount
@@ -91,6 +91,53 @@ class CatalogEntry:
         return f"{self.address}: {self.kind}, {size} nodes, {self.entries:,} entries, {self.structure}, {self.type}"
 
 
+class SnapGraph(NamedTuple):
+    """Paths of a graph's files below the site's address, and the published numbers of nodes and of lines with an edge.
+
+    communities : which communities -> path.
+    written : how: "cmty" (a community a line), "labels" (a node and its community a line) or "categories" (the name of
+        a community, a semicolon and its nodes a line).
+    """
+
+    edges: str
+    communities: dict[str, str]
+    written: str
+    n_nodes: int
+    n_lines: int
+    directed: bool
+    kind: str
+    year: int
+    authors: str
+
+
+def _yang(file: str, n_nodes: int, n_edges: int, kept: str = "all") -> SnapGraph:
+    folder = f"data/bigdata/communities/com-{file}"
+    communities = {"all": f"{folder}.{kept}.cmty.txt.gz", "top5000": f"{folder}.top5000.cmty.txt.gz"}
+    return SnapGraph(
+        f"{folder}.ungraph.txt.gz", communities, "cmty", n_nodes, n_edges, False,
+        "undirected graph with communities", 2012, "J. Yang, J. Leskovec",
+    )  # fmt: skip
+
+
+GRAPHS = {
+    "com-LiveJournal": _yang("lj", 3_997_962, 34_681_189),
+    "com-Friendster": _yang("friendster", 65_608_366, 1_806_067_135),
+    "com-Orkut": _yang("orkut", 3_072_441, 117_185_083),
+    "com-Youtube": _yang("youtube", 1_134_890, 2_987_624),
+    "com-DBLP": _yang("dblp", 317_080, 1_049_866),
+    "com-Amazon": _yang("amazon", 334_863, 925_872, kept="all.dedup"),
+    "email-Eu-core": SnapGraph(
+        "data/email-Eu-core.txt.gz", {"all": "data/email-Eu-core-department-labels.txt.gz"}, "labels",
+        1_005, 25_571, True, "directed graph with communities", 2007, "J. Leskovec, J. Kleinberg, C. Faloutsos",
+    ),
+    "wiki-topcats": SnapGraph(
+        "data/wiki-topcats.txt.gz", {"all": "data/wiki-topcats-categories.txt.gz"}, "categories",
+        1_791_489, 28_511_807, True, "directed graph with communities", 2017,
+        "H. Yin, A. Benson, J. Leskovec, D. Gleich",
+    ),
+}  # fmt: skip
+
+
 @functools.cache
 def entries() -> tuple[CatalogEntry, ...]:
     """All of the catalog: SuiteSparse by id, then SNAP."""
@@ -108,8 +155,6 @@ def _of_row(row: dict[str, str]) -> CatalogEntry:
 
 def _snap() -> list[CatalogEntry]:
     """Entries for the graphs of SNAP that come with communities."""
-    from graphclust.datasets.snap_files import GRAPHS
-
     return [
         CatalogEntry(
             SNAP, 0, "", name, graph.kind, graph.n_nodes, graph.n_nodes,
@@ -148,7 +193,7 @@ def find(
     if symmetric is not None and not isinstance(symmetric, bool):
         raise TypeError(f"symmetric={symmetric!r} is a {type(symmetric).__name__}, expected True, False or None")
     least, most = _bounds(entries)
-    found = [
+    matches = [
         entry
         for entry in _all()
         if word.lower() in f"{entry.full_name}\n{entry.kind}\n{entry.authors}".lower()
@@ -157,10 +202,10 @@ def find(
         and (symmetric is None or (entry.structure == "symmetric") == symmetric)
     ]
     if order == "memory":
-        found.sort(key=lambda entry: -entry.memory)
+        matches.sort(key=lambda entry: -entry.memory)
     elif order == "name":
-        found.sort(key=lambda entry: entry.full_name.lower())
-    return found
+        matches.sort(key=lambda entry: entry.full_name.lower())
+    return matches
 
 
 _all = entries  # `entries` is an argument of `find`

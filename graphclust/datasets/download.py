@@ -8,29 +8,58 @@ from __future__ import annotations
 
 import contextlib
 import errno
-import gzip
 import hashlib
 import os
 import pathlib
 import random
 import sys
-import tarfile
 import time
-import zlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
+from urllib.parse import unquote, urljoin, urlsplit
 
-from graphclust.datasets.cache import BLOCK, Record, check_room, import_extra, read_record, sha256_of, write_record
-from graphclust.datasets.urls import Address
-from graphclust.errors import DownloadError, IntegrityError, ResourceLimitError
+from graphclust.datasets.cache import BLOCK, Record, check_room, import_extra, is_whole, read_record, write_record
+from graphclust.errors import DownloadError, IntegrityError, ParameterError, ResourceLimitError
 from graphclust.progress import Progress
 
-GZIP = b"\x1f\x8b"
+SITES = {"suitesparse": "https://sparse.tamu.edu", "snap": "https://snap.stanford.edu"}
+# The collection's site hands over to these; they send http addresses at times, which are asked for by https.
+TRUSTED_HOSTS = {
+    "sparse.tamu.edu", "suitesparse-collection-website.herokuapp.com", "sparse-files.engr.tamu.edu", "snap.stanford.edu"
+}  # fmt: skip
 _MOST_REDIRECTIONS = 5
 _PASSING = {408, 429, 500, 502, 503, 504}
 _LEAST_RATE = 100  # bytes a second, below which a server only seems to be alive
 _NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+
+
+class Address(NamedTuple):
+    """A URL without credentials, safe to print, and the user and password to send to that host, if any."""
+
+    url: str
+    login: tuple[str, str] | None = None
+
+
+def address_of(path: str, source: str, mirror: str | None = None) -> Address:
+    """The address of a file: below a mirror, by default that of the environment variable GRAPHCLUST_MIRROR, or a site.
+
+    A mirror that is no address is not shown, as it may hold a password.
+    """
+    base = mirror or os.environ.get("GRAPHCLUST_MIRROR") or SITES[source]
+    try:
+        parts = urlsplit(base)
+        host, _port = parts.hostname, parts.port
+    except ValueError:
+        host = None
+    if not host or parts.scheme not in ("http", "https") or parts.query or parts.fragment:
+        raise ParameterError(
+            "mirror is not an address like https://host/folder; it stands for https://sparse.tamu.edu (which has "
+            "MM/GROUP/NAME.tar.gz) or https://snap.stanford.edu"
+        )
+    login = (unquote(parts.username), unquote(parts.password or "")) if parts.username else None
+    public = parts._replace(netloc=parts.netloc.rpartition("@")[2], path=f"{parts.path.rstrip('/')}/{path}")
+    return Address(public.geturl(), login)
 
 
 @dataclass(frozen=True)
@@ -93,15 +122,12 @@ def download(
 
 def _receive(address: Address, part: pathlib.Path, most_bytes: int, progress: Progress, timeout: float) -> str:
     """Write the file to `part`; returns its SHA-256."""
-    requests = import_extra("requests")
-    with requests.Session() as session, contextlib.closing(_answer(session, address, timeout)) as answer:
+    with _session() as session, contextlib.closing(_answer(session, address, timeout)) as answer:
         if answer.status_code in _PASSING:
             raise _BrokenOff(f"HTTP status {answer.status_code}")
         if answer.status_code != 200:
             raise _Refused(f"{address.url}: HTTP status {answer.status_code}, expected 200")
-        length = answer.headers.get("Content-Length", "")
-        is_announced = length.isascii() and length.isdigit() and answer.raw.chunked is not True
-        total = int(length) if is_announced else None
+        total = answer.raw.length_remaining  # None where it was not announced
         if total is not None and total > most_bytes:
             raise ResourceLimitError(_too_large(address, most_bytes, f"{total:,}"))
         check_room(part.parent, total or 0)
@@ -122,34 +148,60 @@ def _receive(address: Address, part: pathlib.Path, most_bytes: int, progress: Pr
     return digest.hexdigest()
 
 
+def _session() -> Any:
+    """A requests.Session that follows what `redirection` allows."""
+    requests: Any = import_extra("requests")
+
+    class Session(requests.Session):
+        def get_redirect_target(self, resp: Any) -> str | None:
+            location = super().get_redirect_target(resp)
+            if location is None:
+                return None
+            resp.close()  # a session reads the body of a redirection to its end, however long it is
+            return redirection(resp.url, location)
+
+    session = Session()
+    session.max_redirects = _MOST_REDIRECTIONS
+    return session
+
+
+def redirection(url: str, location: str) -> str:
+    """Where a redirection leads: the same host, or one of the collections', never from https to http.
+
+    The login of one host is not sent to another: requests sees to that.
+    """
+    try:
+        here, there = urlsplit(url), urlsplit(urljoin(url, location))
+        same_host = (here.hostname, here.port) == (there.hostname, there.port)
+    except ValueError:
+        raise DownloadError(f"{url} redirects to what is not an address") from None
+    host = there.hostname or ""
+    shown = f"{there.scheme}://{host}" if there.scheme in ("http", "https") else f"a {there.scheme}: address"
+    if "@" not in there.netloc and host in TRUSTED_HOSTS and (here.scheme, there.scheme) == ("https", "http"):
+        there = there._replace(scheme="https", netloc=host)
+    if there.scheme not in ("http", "https") or (here.scheme == "https" and there.scheme == "http"):
+        raise DownloadError(f"{url} redirects to {shown}, which is not followed: expected https")
+    if "@" in there.netloc or not (same_host or (host in TRUSTED_HOSTS and there.port is None)):
+        refused = f"{url} redirects to {shown}, which is not followed"
+        raise DownloadError(f"{refused}: it is another host; if you trust it, make it the mirror")
+    return there.geturl()
+
+
 def _answer(session: Any, address: Address, timeout: float) -> Any:
     """The server's answer, after its redirections."""
     errors = import_extra("requests").exceptions
-    for _ in range(_MOST_REDIRECTIONS + 1):
-        try:
-            answer = _send(session, address, timeout)
-        except errors.SSLError as problem:
-            raise _Refused(f"{address.url}: the server's certificate was not accepted ({_cause(problem)})") from None
-        except (errors.ConnectionError, errors.Timeout) as problem:
-            raise _BrokenOff(_cause(problem)) from None
-        except errors.RequestException as problem:
-            raise _Refused(f"{address.url}: {type(problem).__name__}") from None
-        location = answer.headers.get("Location")
-        if not answer.is_redirect or location is None:
-            return answer
-        answer.close()
-        address = address.redirect(location)
-    raise DownloadError(f"{address.url}: more than {_MOST_REDIRECTIONS} redirections, which may go round in a circle")
-
-
-def _send(session: Any, address: Address, timeout: float) -> Any:
-    """The bare answer: a session that sends a request itself also reads the body of a redirection, however long."""
     headers = {"Accept-Encoding": "identity", "User-Agent": "graphclust"}
-    request = session.prepare_request(
-        import_extra("requests").Request("GET", address.url, headers=headers, auth=address.login)
-    )
-    settings = session.merge_environment_settings(request.url, {}, True, None, None)
-    return session.get_adapter(request.url).send(request, timeout=timeout, **settings)
+    try:
+        return session.get(address.url, headers=headers, auth=address.login, timeout=timeout, stream=True)
+    except errors.TooManyRedirects:
+        more = f"more than {_MOST_REDIRECTIONS} redirections"
+        raise DownloadError(f"{address.url}: {more}, which may go round in a circle") from None
+    except errors.SSLError as problem:
+        raise _Refused(f"{address.url}: the server's certificate was not accepted ({_cause(problem)})") from None
+    except (errors.ConnectionError, errors.Timeout) as problem:
+        raise _BrokenOff(_cause(problem)) from None
+    except errors.RequestException as problem:
+        raise _Refused(f"{address.url}: {type(problem).__name__}") from None
 
 
 def _blocks(answer: Any, timeout: float) -> Iterator[bytes]:
@@ -180,20 +232,15 @@ def _too_large(address: Address, most_bytes: int, size: str) -> str:
 
 def _cause(problem: BaseException) -> str:
     """The system's words for what failed. Those of the libraries hold addresses, which may hold passwords."""
-    innermost: BaseException | None = problem
-    words = ""
-    for _ in range(10):
-        if innermost is None:
-            break
-        if isinstance(innermost, TimeoutError) or "Timeout" in type(innermost).__name__:
+    words = f"the connection failed ({type(problem).__name__})"
+    cause: BaseException | None = problem
+    while cause is not None:
+        if "Timeout" in type(cause).__name__:
             words = "no answer in time"
-        elif isinstance(innermost, OSError) and innermost.strerror:
-            words = innermost.strerror
-        nested = [part for part in innermost.args if isinstance(part, BaseException)]
-        reason = getattr(innermost, "reason", None)
-        nested += [reason] if isinstance(reason, BaseException) else []
-        innermost = nested[0] if nested else innermost.__cause__ or innermost.__context__
-    return words or f"the connection failed ({type(problem).__name__})"
+        elif isinstance(cause, OSError) and cause.strerror:
+            words = cause.strerror
+        cause = cause.__cause__ or cause.__context__
+    return words
 
 
 @contextlib.contextmanager
@@ -212,45 +259,16 @@ def _accept(part: pathlib.Path, sha256: str, file: pathlib.Path, url: str) -> Re
     """Check what has come, and give it its name."""
     with part.open("rb") as content:
         start = content.read(5)
-    if not start.startswith(GZIP):
-        found = f"{url}: what came is not a gzip archive (starts with {start.decode('latin-1')!r})"
-        raise IntegrityError(f"{found}; is there a page to log in to before the network can be used?")
+    if not start.startswith(b"\x1f\x8b"):
+        raise IntegrityError(
+            f"{url}: what came is not a gzip archive (starts with {start.decode('latin-1')!r}); is there a page to log "
+            "in to before the network can be used?"
+        )
     expected, size = read_record(file), part.stat().st_size
     if expected is not None and expected.sha256 != sha256:
-        on_record = f"{expected.sha256[:12]}... is on record for {file} since {expected.fetched}"
-        remedy = "what came was removed. If the file was changed on purpose, clear it from the cache"
-        raise IntegrityError(f"{url}: SHA-256 {sha256[:12]}... came, but {on_record}; {remedy}")
+        raise IntegrityError(
+            f"{url}: SHA-256 {sha256[:12]}... came, but {expected.sha256[:12]}... is on record for {file} since "
+            f"{expected.fetched}; what came was removed. If the file was changed on purpose, clear it from the cache"
+        )
     os.replace(part, file)
     return expected or write_record(file, url, size, sha256)
-
-
-def is_whole(file: pathlib.Path) -> bool:
-    """Whether a gzip file can be read to its end, where its checksum is, and a tar.gz also as a tar archive."""
-    try:
-        with gzip.open(file) as content:
-            if file.name.removesuffix(".part").endswith(".tar.gz"):
-                with tarfile.open(fileobj=content, mode="r|") as archive:
-                    for _ in archive:
-                        pass
-            while content.read(BLOCK):
-                pass
-    except (EOFError, gzip.BadGzipFile, zlib.error, tarfile.TarError, UnicodeError):
-        return False
-    return True
-
-
-def record_in_cache(file: pathlib.Path) -> Record | None:
-    """The record of a file in the cache after a look at every byte; None if it is not there, or not what it was.
-
-    A file without a record, such as one put there by hand, is recorded if it is whole. A damaged one is removed; its
-    record stays, for what will be downloaded in its place.
-    """
-    if not file.exists():
-        return None
-    record = read_record(file)
-    if record is None and is_whole(file):
-        return write_record(file, "put there by hand", file.stat().st_size, sha256_of(file))
-    if record is not None and record.size == file.stat().st_size and record.sha256 == sha256_of(file):
-        return record
-    file.unlink(missing_ok=True)
-    return None

@@ -173,9 +173,8 @@ def _fetch(path: Any, reading: Reading, progress: Progress) -> tuple[Graph, Load
     entry = entry_at(path)
     if entry is None:
         return None
-    from graphclust.datasets.resolve import Request
-    from graphclust.datasets.snap import fetch_edges
-    from graphclust.datasets.suitesparse import fetch_matrix
+
+    from graphclust.datasets.fetch import Request, fetch_graph
 
     if reading.format not in (None, entry.source):
         raise ParameterError(f"format={reading.format!r} does not suit {path!r}, which has the format {entry.source!r}")
@@ -184,8 +183,7 @@ def _fetch(path: Any, reading: Reading, progress: Progress) -> tuple[Graph, Load
         raise ParameterError(f"bipartite=True does not suit {path}, whose nodes are all of one kind; leave it out")
     request = Request(replace(reading, bipartite=bool(reading.bipartite) or entry.bipartite, max_bytes=None))
     with name_failures_of_memory(path):
-        fetch = fetch_edges if entry.source == "snap" else fetch_matrix
-        graph, info = fetch(entry, request, progress)
+        graph, info = fetch_graph(entry, request, progress)
     return replace(graph, file=as_text(path)), info
 
 

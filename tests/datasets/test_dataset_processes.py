@@ -9,8 +9,7 @@ import http_faults as faults
 import pytest
 from runners import runner_of
 
-from graphclust.datasets.array_cache import read_kept_graph
-from graphclust.datasets.cache import sha256_of
+from graphclust.datasets.cache import read_kept_graph, sha256_of
 
 NAME, PATH = "Newman/karate", "/MM/Newman/karate.tar.gz"
 

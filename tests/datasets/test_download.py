@@ -1,6 +1,7 @@
 """Downloads from a server that fails in every way: what arrives is the file, or an error and nothing of its name."""
 
 import gzip
+import io
 import os
 import random
 import time
@@ -12,8 +13,7 @@ import pytest
 from graphclust import DownloadError, IntegrityError, ParameterError, ResourceLimitError
 from graphclust.datasets import download as downloads
 from graphclust.datasets.cache import read_record, sha256_of
-from graphclust.datasets.download import Patience, download
-from graphclust.datasets.urls import Address, address_of
+from graphclust.datasets.download import Address, Patience, address_of, download
 from graphclust.progress import Progress
 
 QUICK = Patience(timeout=0.5, attempts=3, first_pause=0.002)
@@ -177,25 +177,53 @@ def test_d10_redirections(get, server, tmp_path):
     assert is_whole(tmp_path)
 
 
-def test_the_body_of_a_redirection_is_never_read(get, server, tmp_path):
-    def endless_redirection(handler, content):
-        handler.start(302, None, Location="/elsewhere")
-        faults.send_without_end(handler, content)
-        server.files["too", "much"] = b""
+def test_bodies_of_redirections_and_of_errors_that_pass_are_never_read(get, server, tmp_path):
+    def endless(code, **more):
+        def answer(handler, content):
+            handler.start(code, None, **more)
+            faults.send_without_end(handler, content)
+            server.files["too", "much"] = b""
+
+        return answer
 
     server.files["/elsewhere"] = CONTENT
-    get(endless_redirection)
+    get(endless(503), endless(302, Location="/elsewhere"))
     assert is_whole(tmp_path) and ("too", "much") not in server.files
 
 
-def test_d10_https_is_never_left():
-    site = Address("https://sparse.tamu.edu/MM/a", ("user", "secret"))
-    with pytest.raises(DownloadError, match="expected https"):
-        Address("https://mirror.example/a").redirect("http://mirror.example/a")
-    collection = site.redirect("http://sparse-files.engr.tamu.edu/MM/a")
-    assert collection == Address("https://sparse-files.engr.tamu.edu/MM/a"), "asked for by https, and without a login"
-    assert site.redirect("/b") == Address("https://sparse.tamu.edu/b", ("user", "secret"))
-    assert Address("http://h.example/a").redirect("https://h.example/b") == Address("https://h.example/b")
+def asked(monkeypatch, *redirections) -> list[tuple[str, str | None]]:
+    """The addresses and logins that are asked for from now on; the answers are redirections, and then an error."""
+    import requests
+    from urllib3 import HTTPResponse
+
+    log, left = [], [*redirections]
+
+    def answer(_, request, **__):
+        log.append((request.url, request.headers.get("Authorization")))
+        if not left:
+            raise requests.exceptions.SSLError("of https://user:secret@somewhere")
+        answer = requests.Response()
+        answer.request, answer.url, answer.status_code = request, request.url, 302
+        answer.headers["Location"], answer.raw = left.pop(0), HTTPResponse(io.BytesIO(), preload_content=False)
+        return answer
+
+    monkeypatch.setattr("requests.adapters.HTTPAdapter.send", answer)
+    return log
+
+
+def test_d10_https_is_never_left_and_logins_stay_with_their_host(monkeypatch, tmp_path):
+    log = asked(monkeypatch, "/b", "http://sparse-files.engr.tamu.edu/MM/a")
+    with pytest.raises(DownloadError, match="certificate was not accepted") as raised:
+        download(Address("https://sparse.tamu.edu/a", ("user", "secret")), tmp_path / "x", 1, Progress(), QUICK)
+    files = "https://sparse-files.engr.tamu.edu/MM/a"
+    assert [url for url, _ in log] == ["https://sparse.tamu.edu/a", "https://sparse.tamu.edu/b", files]
+    assert [login is not None for _, login in log] == [True, True, False]
+    assert "secret" not in str(raised.value) and os.listdir(tmp_path) == []
+    asked(monkeypatch, "https://mirror.example/b", "http://mirror.example/c")
+    with pytest.raises(
+        DownloadError, match=r"mirror\.example/b redirects to http://mirror\.example, .* expected https"
+    ):
+        download(Address("http://mirror.example/a"), tmp_path / "x", 1, Progress(), QUICK)
 
 
 def test_ctrl_c_leaves_nothing(get, tmp_path):

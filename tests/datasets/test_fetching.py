@@ -15,7 +15,7 @@ import pytest
 import graphclust
 from graphclust.datasets import cached, clear_cache
 from graphclust.datasets import download as downloads
-from graphclust.datasets.array_cache import keep_graph, read_kept_graph
+from graphclust.datasets.cache import keep_graph, read_kept_graph
 from graphclust.datasets.catalog import entry_named
 from graphclust.datasets.download import Patience
 

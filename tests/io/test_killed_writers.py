@@ -14,7 +14,7 @@ import pytest
 from runners import runner_of
 
 from graphclust import open_store, save_graph
-from graphclust.datasets.array_cache import read_kept_graph
+from graphclust.datasets.cache import read_kept_graph
 from graphclust.io.store.store import is_store
 
 N_KILLS = 200

@@ -224,7 +224,7 @@ def load_input(options: argparse.Namespace, of_pattern: bool = False) -> "tuple[
 
     of_pattern : whether the values of a matrix count 1 each unless --weights is given, which a remark says.
     """
-    from graphclust.datasets.resolve import describe_download
+    from graphclust.datasets.fetch import describe_download
     from graphclust.io.columns import Columns
     from graphclust.io.formats import toy_graphs
     from graphclust.io.load import load_graph
