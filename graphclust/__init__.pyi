@@ -139,6 +139,6 @@ from graphclust.spectral.whole_graph import spectral_clustering as spectral_clus
 from graphclust.threads import limit_threads as limit_threads
 from graphclust.two_step.shared_neighbors import two_step_coreset_graph as two_step_coreset_graph
 from graphclust.two_step.shared_neighbors import two_step_factor as two_step_factor
-from graphclust.updates.drift import Drift as Drift
+from graphclust.updates.clustering_update import Drift as Drift
 
 __version__: str

@@ -42,7 +42,8 @@ from graphclust.partition.options import INTERRUPTED, graph_settings, plain_numb
 from graphclust.progress import Progress, ProgressLike, as_progress
 from graphclust.results.clustering import Clustering
 from graphclust.results.from_labels import clustering_of, numbering_by_size
-from graphclust.updates.start import Labels, ids_of_start, name_clusters, partition_from
+from graphclust.updates.clustering_update import name_clusters
+from graphclust.updates.start import Labels, ids_of_start, partition_from
 
 COMPONENTS, SMALL = ("all", "largest"), ("unite", "apart")
 ALONE = "G has no edges: each node is a cluster by itself"

@@ -22,7 +22,8 @@ from graphclust.partition.memory_estimate import check_memory
 from graphclust.partition.options import graph_settings, plain_number, settings_of_layers
 from graphclust.progress import ProgressLike, as_progress
 from graphclust.results.hierarchy import Hierarchy, hierarchy_of
-from graphclust.updates.start import ids_of_start, levels_from, name_hierarchy
+from graphclust.updates.hierarchy_update import name_hierarchy
+from graphclust.updates.start import ids_of_start, levels_from
 
 
 def hierarchy(

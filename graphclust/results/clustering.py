@@ -29,8 +29,7 @@ from graphclust.results.label_matching import ChangeLog
 from graphclust.results.prediction import ClusterModel, model_of
 from graphclust.results.quotient import highest_excess
 from graphclust.results.report import ClusterRow, table_of
-from graphclust.updates.clustering_update import remake_clustering
-from graphclust.updates.drift import Drift, drift_of
+from graphclust.updates.clustering_update import Drift, drift_of, remake_clustering
 
 
 @dataclass(frozen=True, eq=False)

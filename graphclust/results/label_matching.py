@@ -190,6 +190,21 @@ def match_ids(
     return number
 
 
+def carry_ids(
+    old: Labels, old_ids: Labels, old_sizes: Labels, labels: Labels, k: int, n_ids: int
+) -> tuple[Labels, int, ChangeLog]:
+    """The ids of clusters 0..k-1, each from the earlier one it is matched with, and what became of the earlier ones.
+
+    old : the earlier cluster of each node, a place in the ids and sizes of these; -1 for none. n_ids : ids given
+    before; those given now are returned, between the other two.
+    """
+    sizes, overlap = np.bincount(labels + 1, minlength=k + 1)[1:], overlap_of(old, len(old_ids), labels, k)
+    ids = match_ids(overlap, old_ids, sizes, n_ids)
+    first, order = np.argsort(old_ids), np.argsort(ids)
+    log = list_changes(overlap[order][:, first], old_ids[first], ids[order], old_sizes[first], sizes[order])
+    return ids, max(n_ids, int(ids.max()) + 1), log
+
+
 def _match(overlap: sparse.csr_array, method: str) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
     """Rows and columns matched one to one where they overlap; those that overlap with each other alone are at once."""
     pairs = overlap.tocoo()

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import inspect
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
+import graphclust
+from graphclust.checks import Seed
 from graphclust.compiled.graphs.levels import Level, Partition, Task
 from graphclust.compiled.graphs.objective import ADDITIVE, ClusterSums, Objective
 from graphclust.engine.bounds import NO_ROOM, as_bounds, leave_apart, meet_minimum, most_of_equal_parts, shares_of_parts
@@ -27,11 +30,10 @@ from graphclust.objective.objective import (
     weigh,
     weigh_layers,
 )
-from graphclust.progress import Progress
-from graphclust.results.label_matching import list_changes, match_ids, overlap_of
-from graphclust.updates.drift import remarks_on_drift, value_of_clustering
+from graphclust.progress import Progress, ProgressLike
+from graphclust.results.label_matching import carry_ids, number_ids
 from graphclust.updates.edits import EditedGraph, without_rows
-from graphclust.updates.update_start import Start, start_from, start_labels
+from graphclust.updates.start import Start, start_from, start_labels
 from graphclust.updates.warm_start import has_changed, restart, search_from
 
 if TYPE_CHECKING:
@@ -74,23 +76,20 @@ def remake_clustering(
         parameters = {name: value for name, value in parameters.items() if name != "connectivity"}
     with progress.stage("ids"):
         named = _keep_ids(clustering, edit, labels, k)
-    found = replace(
+    made = replace(
         clustering, **named, graph=edit.graph, layered=edit.layered, coreset=None, undecided=None,
         node_sizes=edit.carry_sizes(clustering.node_sizes), parameters=parameters, seed=seed, decided={},
         remarks=(*remarks_on_new_nodes(clustering.node_sizes, edit), *said, *progress.remarks),
         seconds=progress.seconds, entries_read=progress.entries_read,
     )  # fmt: skip
     if keeps_cuts:
-        return found
+        return made
     if edit.layered is None:
-        keep_sums_of(found, labels, sums)
+        keep_sums_of(made, labels, sums)
     if looked_at is not None:  # of other edges than those that are known
-        return found
+        return made
     first = value_of_clustering(clustering) if clustering.first_value is None else clustering.first_value
-    later = replace(found, first_value=first, remarks=(*found.remarks, *remarks_on_drift(first, found)))
-    if edit.layered is None:
-        keep_sums_of(later, labels, sums)
-    return later
+    return _but_for(made, first_value=first, remarks=(*made.remarks, *remarks_on_drift(first, made)))
 
 
 def _test_changed(
@@ -154,22 +153,23 @@ def partition_again(
             "changed graph"
         )
     progress.watch(part)
-    run = _run_on(on, clustering.objective, None if wanted.sizes is None else wanted.sizes[nodes], rng, progress)
-    run = replace(run, shares=wanted.shares)
+    sizes = None if wanted.sizes is None else wanted.sizes[nodes]
+    run = replace(run_on(on, rng, progress, sizes), shares=wanted.shares)
+    if clustering.objective == "edge_cut" and sizes is not None:
+        run = with_sizes_as_masses(run, sizes)  # of equal parts
     labels = start_labels(part, _without_full(kept, edit, wanted)[at], clustering.n_clusters, wanted.k)
     kept, n_changed = kept[at], edit.n_changed[at]
     start = start_from(clustering, edit, nodes, kept, labels, run, looked_at, is_free=not wanted.k)
     task = _task(clustering, on, wanted)
     if keeps_cuts:  # what is then too small is left out
         task = task._replace(least=0.0)
+    sought = task._replace(least=0.0) if is_apart else task
+    partition = _improve(run, start, n_changed, clustering.objective, sought, edit.layered)
     if is_apart:
-        found = _improve(run, start, n_changed, clustering.objective, task._replace(least=0.0), edit.layered)
-        found = leave_apart(run.finest, found, task, run)
-    else:
-        found = _improve(run, start, n_changed, clustering.objective, task, edit.layered)
+        partition = leave_apart(run.finest, partition, task, run)
     labels = np.full(graph.n_nodes, -1, np.int64)
-    labels[at] = found.labels
-    return labels, found.sums
+    labels[at] = partition.labels
+    return labels, partition.sums
 
 
 def _without_full(kept: Labels, edit: EditedGraph, wanted: Requirements) -> Labels:
@@ -238,15 +238,6 @@ def _weigh_part(clustering: Clustering, edit: EditedGraph, part: Graph, nodes: L
     return weigh_layers(judged if nodes is None else judged.take(nodes, part), at)
 
 
-def _run_on(
-    on: WeighedGraph, objective: str, sizes: npt.NDArray[np.float64] | None, rng: np.random.Generator,
-    progress: Progress,
-) -> Run:  # fmt: skip
-    """A run over the graph; for equal parts the mass of a node is its size."""
-    run = run_on(on, rng, progress, sizes)
-    return run if objective != "edge_cut" or sizes is None else with_sizes_as_masses(run, sizes)
-
-
 def _requirements_of(clustering: Clustering, edit: EditedGraph) -> Requirements:
     """The number and the bounds that the clustering was made for, with the sizes of the present nodes."""
     asked, objective = clustering.parameters, clustering.objective
@@ -284,32 +275,19 @@ def _task(clustering: Clustering, on: WeighedGraph, wanted: Requirements) -> Tas
 
 
 def _keep_ids(clustering: Clustering, edit: EditedGraph, labels: Labels, k: int) -> dict[str, Any]:
-    """Labels and ids, kept from the earlier cluster of largest overlap, and what became of the earlier clusters."""
-    ids, n_placed = clustering.ids, np.bincount(labels + 1, minlength=k + 1)
-    overlap, sizes = overlap_of(edit.carry(clustering.labels, -1), len(ids), labels, k), n_placed[1:]
-    n_ids = len(ids) if clustering.n_ids is None else clustering.n_ids
-    new_ids = match_ids(overlap, ids, sizes, n_ids)
-    old_order, order = np.argsort(ids), np.argsort(new_ids)
-    changes = list_changes(
-        overlap[order][:, old_order], ids[old_order], new_ids[order], clustering.sizes[old_order], sizes[order]
-    )
-    id_of = _ids_by_label(new_ids, ids)
+    """Labels and ids, kept from the earlier cluster of largest overlap, and what became of the earlier clusters.
+
+    Clusters keep their label but for the last, which fill gaps.
+    """
+    ids, n_ids = clustering.ids, clustering.n_ids or len(clustering.ids)
+    before = edit.carry(clustering.labels, -1)
+    new_ids, n_ids, log = carry_ids(before, ids, clustering.sizes, labels, k, n_ids)
+    id_of, stays = np.full(k, -1, np.int64), np.flatnonzero(np.isin(ids[:k], new_ids))
+    id_of[stays] = ids[stays]
+    id_of[id_of < 0] = np.setdiff1d(new_ids, id_of)
     place = np.argsort(id_of)
     number = np.append(place[np.searchsorted(id_of[place], new_ids)], -1)
-    n_ids = max(n_ids, int(new_ids.max()) + 1)
-    return {"labels": number[labels], "k": k, "stable_ids": id_of, "n_ids": n_ids, "change_log": changes}
-
-
-def _ids_by_label(new_ids: Labels, ids_before: Labels) -> Labels:
-    """The id of each label: clusters keep their label but for the last, which fill gaps."""
-    found, ones = np.full(len(new_ids), -1, np.int64), np.sort(new_ids)
-    order = np.argsort(ids_before)
-    place = np.searchsorted(ids_before[order], ones)
-    label = np.append(order, len(found))[place]
-    stays = (np.append(ids_before, -1)[label.clip(max=len(ids_before))] == ones) & (label < len(found))
-    found[label[stays]] = ones[stays]
-    found[found < 0] = ones[~stays]
-    return found
+    return {"labels": number[labels], "k": k, "stable_ids": id_of, "n_ids": n_ids, "change_log": log}
 
 
 def keep_sums_of(found: Clustering, labels: npt.NDArray[np.integer], sums: ClusterSums) -> None:
@@ -321,3 +299,82 @@ def keep_sums_of(found: Clustering, labels: npt.NDArray[np.integer], sums: Clust
     inside[number[:k]] = sums.inside
     volume = np.bincount(found.labels + 1, found.graph.degrees, k + 1)[1:]
     found.keep_sums(inside, volume)
+
+
+def name_clusters(clustering: Clustering, ids: Labels) -> Clustering:
+    """The clustering with the ids that nodes began with, by largest overlap, and what became of these clusters."""
+    old_ids, old = number_ids(ids)
+    sizes, n_ids = np.bincount(old[old >= 0]), int(ids.max(initial=-1)) + 1
+    own, n_ids, log = carry_ids(old, old_ids, sizes, clustering.labels, clustering.n_clusters, n_ids)
+    return _but_for(clustering, stable_ids=own, n_ids=n_ids, change_log=log)
+
+
+def _but_for(clustering: Clustering, **fields: Any) -> Clustering:
+    """The clustering with other fields, and the figures that are known of it."""
+    later = replace(clustering, **fields)
+    vars(later).update({name: value for name, value in vars(clustering).items() if name not in vars(later)})
+    return later
+
+
+WORTH_A_REMARK = 0.002  # of the value: as much as two seeds may differ in on graphs without clear clusters
+# Settings that a graph has heeded.
+OF_THE_GRAPH = ("weight", "symmetrize", "node_weight", "kind", "layer_weights", "normalize")
+
+
+class Drift(NamedTuple):
+    """A clustering beside one of the same graph from nothing; `Clustering.drift` makes it.
+
+    value, fresh_value : of the clustering and of the fresh one: modularity, or another objective over the graph's
+        volume; of cuts the negative, so that more is better.
+    lost : what is missing of `fresh_value`, as a share of it; below 0 if the clustering is the better one.
+    fresh : the clustering from nothing.
+    """
+
+    value: float
+    fresh_value: float
+    lost: float
+    fresh: Clustering
+
+
+def drift_of(clustering: Clustering, rng: Seed, progress: ProgressLike) -> Drift:
+    """See `Clustering.drift`."""
+    asked, door = clustering.parameters, "communities"
+    if "cut" in asked:
+        raise ParameterError(f"the clustering is a cut of a hierarchy, expected hierarchy(G).cut({clustering.k}) anew")
+    if "method" in asked or clustering.objective == "edge_cut":
+        door = "coreset_sc" if "method" in asked else "balanced_partition"
+    make: Any = getattr(graphclust, door)
+    takes = inspect.signature(make).parameters
+    options = {name: asked[name] for name in takes if name in asked and name not in OF_THE_GRAPH}
+    options |= {"k": clustering.k} if "k" in takes else {}
+    options |= {} if clustering.node_sizes is None else {"node_weight": clustering.node_sizes}
+    fresh = make(clustering.layered or clustering.graph, **options, rng=rng, progress=progress)
+    value, fresh_value = value_of_clustering(clustering), value_of_clustering(fresh)
+    return Drift(value, fresh_value, (fresh_value - value) / (abs(fresh_value) or 1.0), fresh)
+
+
+def value_of_clustering(found: Clustering) -> float:
+    """The value as `Drift` has it, from the sums of the clusters; of a graph with layers its edges are read."""
+    if found.layered is not None:
+        at = found.parameters.get("resolution") if found.resolution is None else found.resolution
+        return judged_by(found.layered, found.objective).modularity(found.labels, at or 1.0)
+    made_of, volume = OBJECTIVE_SPECS[found.objective], found.graph.total_volume or 1.0
+    if found.objective == "edge_cut":
+        return -2.0 * found.edge_cut / volume
+    inside, mass, _ = found.sums
+    if made_of.is_ratio:
+        return float(((inside if made_of.less_degree else inside - mass)[mass > 0.0] / mass[mass > 0.0]).sum())
+    unit = 1.0 / volume if made_of.is_relative else 1.0
+    return float(inside.sum() - (found.resolution or 1.0) * unit * (mass**2).sum()) / volume
+
+
+def remarks_on_drift(value_before: float | None, found: Clustering) -> tuple[str, ...]:
+    """That more was lost since the last clustering from nothing, of that value, than seeds differ in."""
+    if value_before is None or (found.layered is None and "_cut_and_volume" not in vars(found)):  # no edge is read
+        return ()
+    value = value_of_clustering(found)
+    if value_before - value <= WORTH_A_REMARK * abs(value_before):
+        return ()
+    name = found.objective.replace("_", " ")
+    return (f"{name} has gone from {value_before:.4f} to {value:.4f} since the graph was clustered from nothing; "
+            "drift() says whether a fresh clustering has more",)  # fmt: skip

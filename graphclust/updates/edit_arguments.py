@@ -1,7 +1,8 @@
 """Edits as a caller states them: edges as lists, arrays or tables, and nodes by name, as rows of the graph."""
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
-from numbers import Integral
+from dataclasses import replace
+from numbers import Integral, Number
 from typing import Any
 
 import numpy as np
@@ -10,9 +11,11 @@ import numpy.typing as npt
 from graphclust.checks import as_names
 from graphclust.errors import EditError, GraphWarning, ParameterError, amount, warn_caller
 from graphclust.graph.container import Graph
+from graphclust.graph.layers import LayeredGraph
 from graphclust.graph.node_order import node_names
 from graphclust.io.tables import edges_of_table
 
+SIDES = ("row", "column")
 LONG_NUMBER = 20  # digits, more than any number of nodes has
 Rows = npt.NDArray[np.int64]
 Edges = Iterable[tuple[Any, ...]] | npt.NDArray[Any] | Any | None
@@ -201,3 +204,89 @@ def _rows_by_name(graph: Graph) -> dict[Hashable, int]:
     if "_row_of_name" not in held:
         held["_row_of_name"] = {name: row for row, name in enumerate(node_names(graph))}
     return held["_row_of_name"]
+
+
+class SideRows(NodeRows):
+    """The rows of the nodes of a bipartite graph, whose edges are pairs of a row and a column.
+
+    The ends of an edge are looked for on their own sides, by their names, or without what all names of a side begin
+    with, as 1 for "customer:1". Where nodes have no names, they are the numbers of a row and a column.
+    """
+
+    def __init__(self, graph: Graph, layered: LayeredGraph):
+        self.sides = layered.sides or (0, 0)
+        self.is_numbered, self.columns = graph.nodes is None, SIDES if graph.nodes is None else layered.columns
+        if graph.nodes is None:
+            names = [f"{side}:{i}" for side, n in zip(SIDES, self.sides, strict=True) for i in range(n)]
+            graph = replace(graph, nodes=names)
+        super().__init__(graph)
+        self.graph, self.names, self.side = graph, node_names(graph), np.repeat([0, 1], self.sides).tolist()
+
+    def add(self, names: Iterable[Hashable] | None) -> None:
+        """Nodes come about, each on the side that a mapping says."""
+        if not isinstance(names, Mapping | None):
+            raise TypeError(
+                f"added_nodes is a {type(names).__name__}, expected a mapping from the nodes of a bipartite graph to "
+                "their sides: 0 for a row, 1 for a column"
+            )
+        given = names or {}
+        if odd := [side for side in given.values() if side not in (0, 1)]:
+            raise ParameterError(f"added_nodes holds the side {odd[0]!r}, expected 0 for a row, 1 for a column")
+        for side in (0, 1):
+            super().add([self._whole("added_nodes", name, side) for name, of in given.items() if of == side])
+            self.side += [side] * (self.end - len(self.side))
+
+    def ends(self, argument: str, source: Any, target: Any, may_come: bool) -> tuple[Rows, Rows]:
+        """The rows of both ends of edges, each on its side."""
+        return self._on_side(argument, source, 0, may_come), self._on_side(argument, target, 1, may_come)
+
+    def rows(self, argument: str, names: Sequence[Any] | npt.NDArray[Any], may_come: bool) -> Rows:
+        """The same for nodes of either side."""
+        if self.is_numbered:
+            names = [self.names[int(u)] if isinstance(u, Integral) and 0 <= int(u) < self.n else u for u in names]
+        return super().rows(argument, names, may_come)
+
+    def _on_side(self, argument: str, names: Any, side: int, may_come: bool) -> Rows:
+        """The rows of nodes of one side; EditError for one of the other."""
+        whole = [self._whole(argument, name, side) for name in (names.tolist() if hasattr(names, "tolist") else names)]
+        rows = self.rows(argument, whole, may_come)
+        self.side += [side] * (self.end - len(self.side))
+        for name, row in zip(whole, rows.tolist(), strict=True):
+            if self.side[row] != side:
+                raise EditError(
+                    f"{argument} names node {name!r} as a {SIDES[side]}, and it is a {SIDES[1 - side]}; expected edges "
+                    "(row, column) of a bipartite graph, each name on one side"
+                )
+        return rows
+
+    def _whole(self, argument: str, name: Any, side: int) -> Any:
+        """The name of a node as the graph has it."""
+        if self.is_numbered and not isinstance(name, Integral):
+            raise TypeError(
+                f"{argument} names the {SIDES[side]} {name!r}, a {type(name).__name__}, expected a whole number: rows "
+                "and columns have no names"
+            )
+        if self.columns is None or not isinstance(name, str | Number) or name != name or name in (self.row or {}):
+            return name
+        start = f"{self.columns[side]}:"
+        return name if isinstance(name, str) and name.startswith(start) else f"{start}{name}"
+
+    def in_order(self, graph: Graph, rows: Rows) -> tuple[Rows, int, list[Hashable] | None]:
+        """The nodes of the edited graph, first rows, then columns; how many rows; the nodes' names if they have any.
+
+        rows : of the nodes, as `EditedGraph` has them.
+        """
+        names, side = node_names(graph), np.array(self.side)[rows]
+        place = np.array([int(str(name).partition(":")[2]) for name in names]) if self.is_numbered else rows
+        order = np.lexsort((place, side))
+        n_rows, n_columns = np.bincount(side, minlength=2).tolist()
+        if self.is_numbered and len(side) == self.end:
+            expected = np.concatenate([np.arange(n_rows), np.arange(n_columns)])
+            if len(wrong := np.flatnonzero(place[order] != expected)):
+                at = int(wrong[0])
+                raise EditError(
+                    f"added names {SIDES[int(side[order[at]])]} {place[order[at]]}, expected for new ones the next "
+                    f"numbers: rows {self.sides[0]}, ..., columns {self.sides[1]}, ..."
+                )
+            return order, n_rows, None
+        return order, n_rows, [names[row] for row in order.tolist()]

@@ -13,12 +13,13 @@ import numpy.typing as npt
 from graphclust.compiled.graphs.csr_checks import sum_rows
 from graphclust.compiled.graphs.objective import Rows, RowSums
 from graphclust.compiled.graphs.row_subset import NewEntries, find_entries, splice_entries
-from graphclust.errors import EditError
+from graphclust.errors import EditError, ParameterError
 from graphclust.graph.container import Graph
 from graphclust.graph.from_csr import check_degrees
-from graphclust.graph.layers import LayeredGraph
+from graphclust.graph.layers import LayeredGraph, graph_of
 from graphclust.graph.node_order import node_names
-from graphclust.updates.edit_arguments import Edges, NodeRows, as_edges, as_node_weights
+from graphclust.io.kinds import BUILD
+from graphclust.updates.edit_arguments import Edges, NodeRows, SideRows, as_edges, as_node_weights
 
 
 class EditedGraph(NamedTuple):
@@ -297,3 +298,35 @@ def _refuse_edits_of_gone(
         if len(rows):
             node = names[int(rows[0])]
             raise EditError(f"{argument} names node {node!r}, which removed_nodes leaves out; expected nodes that stay")
+
+
+def edit_layers(layered: LayeredGraph, *edits: Any) -> EditedGraph:
+    """The edited graph of the same kind, and what became of its nodes; see `apply_edits`.
+
+    Edges of a directed graph are arcs (source, target), those of a bipartite one pairs (row, column), and weights of a
+    signed one may be below zero. All of its matrix is read.
+    """
+    kind = layered.kind
+    if kind not in BUILD:
+        raise ParameterError(
+            f"update is for a single graph, and the graph is {kind}; communities(G, start=clustering) clusters changed "
+            "graphs from these clusters, and hierarchy(G) makes levels of them"
+        )
+    graph, finder = layered.combined, None
+    if kind != "signed":
+        graph = replace(graph_of(layered.layers[0].arcs), nodes=graph.nodes)
+    if kind == "bipartite":
+        finder = SideRows(graph, layered)
+        graph = finder.graph
+    edit = apply_edits(graph, *edits, kind=kind, finder=finder)
+    matrix, nodes, columns = edit.graph.to_scipy(), edit.graph.nodes, layered.columns
+    if finder is not None:
+        order, n_rows, nodes = finder.in_order(edit.graph, edit.rows)
+        matrix = matrix[order[:n_rows]][:, order[n_rows:]]
+        of_nodes = None if edit.node_weight is None else edit.node_weight[order]
+        edit = edit._replace(before=edit.before[order], n_changed=edit.n_changed[order], node_weight=of_nodes)
+        columns = finder.columns if nodes is not None else None
+    for axis in (0, 1):
+        check_degrees((abs(matrix) if kind == "signed" else matrix).sum(axis=axis))
+    made = replace(BUILD[kind](matrix), columns=columns).with_names(nodes)
+    return edit._replace(graph=made.combined, layered=made)

@@ -1,17 +1,19 @@
-"""Where a clustering begins that is made from labels of any origin, and the names that its clusters keep."""
+"""Where a search begins that is given labels: those of any origin, or those of a clustering whose graph was edited.
+
+After edits the sums of the clusters follow from the earlier ones, so that no edge that stays is read.
+"""
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from graphclust.compiled.graphs.levels import Partition, Task
+from graphclust.compiled.graphs.objective import ClusterSums
 from graphclust.engine.connectivity import connect
 from graphclust.engine.engine import SPARE_ENTRIES
-from graphclust.engine.join_small_clusters import without_gaps
 from graphclust.engine.levels import Run, n_entries, with_sums
 from graphclust.engine.local_moving import refine
 from graphclust.engine.overlay import number_used
@@ -19,21 +21,16 @@ from graphclust.engine.v_cycle import v_cycle
 from graphclust.errors import GraphValidationError
 from graphclust.graph.container import Graph
 from graphclust.objective.labels import labels_of_some, number_labels
+from graphclust.objective.objective import OBJECTIVE_SPECS
 from graphclust.results.label_matching import (
-    ChangeLog,
-    Told,
     as_ids,
-    find_unchanged,
-    list_changes,
     number_ids,
-    overlap_of,
-    renumber,
 )
+from graphclust.updates.edits import EditedGraph, places_of, ranges
 from graphclust.updates.warm_start import EarlierLevels
 
 if TYPE_CHECKING:
     from graphclust.results.clustering import Clustering
-    from graphclust.results.hierarchy import Hierarchy
 
 Labels = npt.NDArray[np.int64]
 
@@ -73,98 +70,145 @@ def levels_from(graph: Graph, ids: Labels) -> EarlierLevels:
     return EarlierLevels([number_ids(ids)[1].astype(np.int64)], np.maximum(np.diff(graph.indptr), 1))
 
 
-def name_clusters(found: Clustering, ids: Labels) -> Clustering:
-    """The clustering with the ids that nodes began with, by largest overlap, and what became of these clusters."""
-    named, first_new = renumber(ids, found.labels), int(ids.max(initial=-1)) + 1
-    own = np.empty(found.n_clusters + 1, np.int64)  # the last for nodes in no cluster
-    own[found.labels] = named
-    own = own[:-1]
-    old_ids, old = number_ids(ids)
-    overlap, order = overlap_of(old, len(old_ids), found.labels, len(own)), np.argsort(own)
-    log = list_changes(overlap[order], old_ids, own[order], np.bincount(old[old >= 0]), found.sizes[order])
-    later = replace(found, stable_ids=own, n_ids=max(first_new, int(own.max()) + 1), change_log=log)
-    vars(later).update({name: value for name, value in vars(found).items() if name not in vars(later)})
-    return later
+LEAST_LEFT = 1e-3  # of the volume of a cluster: of its cut a difference then keeps some twelve digits
 
 
-def name_hierarchy(found: Hierarchy, ids: Labels) -> Hierarchy:
-    """The same of a hierarchy."""
-    old_ids, labels = number_ids(ids)
-    labels = labels.astype(np.int64)
-    before = replace(found, levels=(labels[labels >= 0],), ids=(old_ids,))
-    return name_levels(before, found, EarlierLevels([labels], labels))
+def start_labels(graph: Graph, kept: Labels, n_before: int, k: int) -> Labels:
+    """Labels of all nodes; a node without one becomes a cluster or, if k is given, joins its neighbors' cluster."""
+    alone, labels = np.flatnonzero(kept < 0), kept.copy()
+    if not k:
+        labels[alone] = n_before + np.arange(len(alone))
+        return labels
+    while len(alone):
+        choices = _nearest_clusters(graph, labels, alone)
+        if choices.max() < 0:
+            choices[:] = int(np.bincount(labels[labels >= 0], minlength=1).argmin())
+        labels[alone] = choices
+        alone = alone[choices < 0]
+    sizes = np.bincount(labels, minlength=k)
+    empty = np.flatnonzero(sizes == 0).tolist()
+    while empty:  # an empty cluster gets a node of the largest one
+        largest = np.flatnonzero(labels == sizes.argmax())
+        taken = largest[: min(len(empty), len(largest) - 1)]
+        labels[taken] = [empty.pop() for _ in taken]
+        sizes = np.bincount(labels, minlength=k)
+    return labels
 
 
-def name_levels(old: Hierarchy, made: Hierarchy, earlier: EarlierLevels) -> Hierarchy:
-    """The hierarchy with ids of the one before, and what became of its clusters.
+def _nearest_clusters(graph: Graph, labels: Labels, nodes: npt.NDArray[np.int64]) -> Labels:
+    """The cluster to which each of some nodes has most weight, the first of several, -1 for none."""
+    starts, lengths = graph.indptr[nodes], graph.indptr[nodes + 1] - graph.indptr[nodes]
+    place, which = ranges(starts, lengths), np.repeat(np.arange(len(nodes)), lengths)
+    near = labels[graph.indices[place]]
+    weights = np.ones(len(place)) if graph.weights is None else graph.weights[place]
+    width = int(labels.max(initial=0)) + 1
+    keys, inverse = np.unique((which * width + near)[near >= 0], return_inverse=True)
+    order = np.lexsort((-keys, np.bincount(inverse, weights[near >= 0], len(keys))))
+    found = np.full(len(nodes), -1, np.int64)
+    found[keys[order] // width] = keys[order] % width  # of several the last one stays
+    return found
 
-    earlier : the levels of the one before, for the nodes of the new one.
+
+class Start(NamedTuple):
+    """A partition to begin with, and which nodes may gain by a move, bool, shape (n,).
+
+    may_part : bool, shape (n,); each cluster that the edits may have disconnected has one of these nodes. None for all.
     """
-    after = _After(old, made, earlier)
-    ids, n_ids = after.match_ids()
-    later = replace(made, ids=ids, n_ids=n_ids, change_log=after.changes(ids))
-    vars(later)["coarsest"] = made.coarsest  # with the sums of its clusters, where they are known
-    return later
+
+    found: Partition
+    waits: npt.NDArray[np.bool_]
+    may_part: npt.NDArray[np.bool_] | None = None
 
 
-class _After:
-    """Ids of the clusters of an updated hierarchy, and what became of those before."""
+def start_from(
+    clustering: Clustering, edit: EditedGraph, nodes: Labels, before: Labels, labels: Labels, run: Run,
+    looked_at: npt.NDArray[np.bool_] | None = None, *, is_free: bool = True,
+) -> Start:  # fmt: skip
+    """The start from labels of some nodes of the edited graph, numbered without gaps, and the sums of the clusters.
 
-    def __init__(self, old: Hierarchy, made: Hierarchy, earlier: EarlierLevels):
-        self.old, self.made, self.known = old, made, np.unique(np.concatenate(old.ids))
-        self.pairs = []  # of levels, and the earlier cluster of the same nodes as each new one
-        for depth in range(max(len(old.levels), len(made.levels))):
-            level, now = min(depth, len(old.levels) - 1), min(depth, len(made.levels) - 1)
-            before, labels = earlier.levels[level], made.levels[now]
-            unchanged = find_unchanged(before, len(old.ids[level]), labels, len(made.ids[now]))
-            self.pairs.append((level, now, before, labels, unchanged))
+    before : the labels that these nodes had, -1 for none. is_free : whether clusters were connected; where k is given,
+    one may hold a component of its own, which a new edge links to another cluster.
 
-    def match_ids(self) -> tuple[tuple[Labels, ...], int]:
-        """Ids of the clusters of each level; one that is new on it takes that of the earlier one it overlaps most."""
-        n_ids, made, known = self.old.n_ids or int(self.known[-1]) + 1, self.made, self.known
-        kept: list[Labels] = []
-        is_given = np.zeros(len(known), bool)
-        for level, depth, before, labels, unchanged in self.pairs[: len(made.levels)]:
-            ids, old_ids = np.full(len(unchanged), -1, np.int64), self.old.ids[level]
-            if depth:
-                whole = np.isin(made.ids[depth], made.ids[depth - 1])
-                ids[whole] = kept[-1][made.parents[depth][whole]]
-            is_gone = is_given[np.searchsorted(known, old_ids)]
-            stays = (ids < 0) & (unchanged >= 0) & ~is_gone[unchanged]
-            ids[stays] = old_ids[unchanged[stays]]
-            rest = np.flatnonzero((ids < 0)[labels])
-            if len(rest):
-                earlier = np.append(np.where(is_gone, -1, old_ids), -1)[before[rest]]
-                ids[labels[rest]] = renumber(earlier, without_gaps(labels[rest]).astype(np.int64), first_new=n_ids)
-            n_ids = max(n_ids, int(ids.max()) + 1)
-            is_given[np.searchsorted(known, ids[ids <= known[-1]])] = True
-            kept.append(ids)
-        return tuple(kept), n_ids
+    The sums follow from the earlier sums and the changed edges, and only nodes that lost weight to their cluster or won
+    weight to another may gain. If nodes that had edges have changed their cluster, a pass over the rows makes the sums,
+    and all nodes with changed edges may gain; so if a cluster lost nearly all of its weight, since its sums would be
+    little but round-off. If edges changed that are not listed, the nodes `looked_at` may gain.
+    """
+    (own, k), has_changed = number_used(labels), edit.n_changed[nodes] > 0
+    if looked_at is not None or edit.layered is not None:
+        waits = has_changed | (before != labels) if looked_at is None else looked_at[nodes]
+        return Start(with_sums(run.finest, own, k, run), waits)
+    graph = run.graph or edit.graph.subgraph(nodes)
+    volume, size = np.bincount(own, graph.degrees, k), np.bincount(own, minlength=k)
+    label_of = np.empty(k, np.int64)
+    label_of[own] = labels
+    volume_before = np.append(clustering.volume, 0.0)[np.minimum(label_of, clustering.n_clusters)]
+    is_lost = (volume < LEAST_LEFT * volume_before) & (volume > 0.0)
+    has_moved = before != labels
+    needs_sums = has_moved & ((before >= 0) | (size[own] > 1))  # a node that is alone, as before, left no cluster
+    if is_lost.any() or _has_edges(clustering, edit, nodes[needs_sums]):
+        return Start(with_sums(run.finest, own, k, run), has_changed | has_moved)
+    cut, waits, may_part = _cuts_after(clustering, edit, nodes, labels, graph, is_free)
+    cut = np.where(volume > 0.0, cut[label_of], 0.0)
+    alone = np.flatnonzero(size[own] == 1)
+    cut[own[alone]] = graph.degrees[alone] - graph.loops[alone]
+    made_of = OBJECTIVE_SPECS[clustering.objective]
+    inside = made_of.inside(cut, volume)
+    mass = volume.copy() if made_of.by_degree else np.bincount(own, run.finest.terms.mass, k)
+    is_new = edit.before[nodes] < 0
+    return Start(Partition(own, ClusterSums(inside, mass, size)), waits | is_new, may_part | is_new)
 
-    def changes(self, ids: tuple[Labels, ...]) -> ChangeLog:
-        """What became of the clusters of all levels; a cluster on several levels is told of on the first one."""
-        found: list[Told] = []
-        known = np.union1d(self.known, np.concatenate(ids))
-        is_told, was, lives = np.zeros((3, len(known)), bool)
-        was[np.searchsorted(known, self.known)] = True
-        lives[np.searchsorted(known, np.concatenate(ids))] = True
-        for level, now, before, labels, unchanged in self.pairs:
-            old_ids, own, sizes = self.old.ids[level], ids[now], np.bincount(labels)
-            old_sizes = np.bincount(self.old.levels[level])
-            same = (unchanged >= 0) & (old_ids[unchanged] == own) & (old_sizes[unchanged] == sizes)
-            same &= is_told[np.searchsorted(known, own)]
-            rows, columns = np.flatnonzero(~same), np.ones(len(old_ids), bool)
-            columns[unchanged[same]] = False
-            rows, columns = rows[np.argsort(own[rows])], np.flatnonzero(columns)
-            columns = columns[np.argsort(old_ids[columns])]
-            if not len(rows) and not len(columns):
-                continue
-            before_ids, after_ids = old_ids[columns], own[rows]
-            both = np.concatenate([before_ids, after_ids])
-            at = np.searchsorted(known, both)
-            is_elsewhere = was[at] & lives[at] & ~np.isin(both, np.intersect1d(old_ids, own))  # not on one level
-            overlap = overlap_of(before, len(old_ids), labels, len(own), unchanged)[rows][:, columns]
-            told = both[is_told[at] | is_elsewhere]
-            found += list_changes(overlap, before_ids, after_ids, old_sizes[columns], sizes[rows], told).levels
-            is_told[at[~is_elsewhere]] = True
-        return ChangeLog(tuple(found))
+
+def _has_edges(clustering: Clustering, edit: EditedGraph, nodes: Labels) -> bool:
+    """Whether one of some nodes of the edited graph had edges before."""
+    before = edit.before[nodes]
+    return bool(clustering.graph.degrees[before[before >= 0]].any())
+
+
+def _cuts_after(
+    clustering: Clustering, edit: EditedGraph, nodes: Labels, labels: Labels, graph: Graph, is_free: bool
+) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.bool_], npt.NDArray[np.bool_]]:
+    """The cut of each cluster after the edits, in which removed nodes still count.
+
+    Which nodes lost weight to their cluster, or won weight to another; and of each cluster that the edits may have
+    disconnected one node: it lost a node, or an edge between two that no other of its nodes links.
+
+    graph : between the nodes.
+    """
+    source, target, weight = edit.changes
+    n_before, rows = len(clustering.labels), edit.rows[nodes]
+    n_rows = 1 + max(int(values.max(initial=n_before - 1)) for values in (rows, source, target))
+    cluster, waits, may_part = np.full(n_rows, -1, np.int64), *np.zeros((2, n_rows), np.bool_)
+    cluster[:n_before] = clustering.labels
+    cluster[rows] = labels
+    cut = np.zeros(max(int(labels.max()) + 1, clustering.n_clusters) + 1)  # the last is for nodes in no cluster
+    inside = clustering.sums.inside  # as a model holds it: an update of that rounds as one of the clustering does
+    cut[: clustering.n_clusters] = OBJECTIVE_SPECS[clustering.objective].inside(inside, clustering.volume)
+    crosses = cluster[source] != cluster[target]
+    loosens = crosses == (weight > 0.0)
+    for ends in (source, target):
+        waits[ends[loosens]] = True
+        of = cluster[ends[crosses]]
+        cut += np.bincount(np.where(of < 0, len(cut) - 1, of), weight[crosses], len(cut))
+    u, v = source[loosens & ~crosses], target[loosens & ~crosses]
+    at = np.searchsorted(rows, u), np.searchsorted(rows, v)
+    stay = (np.append(rows, -1)[at[0]] == u) & (np.append(rows, -1)[at[1]] == v)
+    linked = np.zeros(len(u), np.bool_)
+    linked[stay] = _share_neighbors(graph, labels, at[0][stay], at[1][stay])
+    may_part[u[~linked]] = may_part[v[~linked]] = True
+    if not is_free:
+        may_part[source[crosses]] = may_part[target[crosses]] = True
+    return cut[:-1], waits[rows], may_part[rows]
+
+
+def _share_neighbors(graph: Graph, labels: Labels, u: Labels, v: Labels) -> npt.NDArray[np.bool_]:
+    """Whether pairs of nodes of one cluster are neighbors or have one in it in common; none where there are many."""
+    found, starts, ends = np.zeros(len(u), np.bool_), graph.indptr[:-1], graph.indptr[1:]
+    u, v = np.where(ends[u] - starts[u] <= ends[v] - starts[v], (u, v), (v, u))
+    lengths = ends[u] - starts[u]
+    if 8 * lengths.sum() > graph.n_nodes:  # to check all clusters takes less than so many searches
+        return found
+    pair, near = np.repeat(np.arange(len(u)), lengths), graph.indices[ranges(starts[u], lengths)]
+    _, is_there = places_of(graph, v[pair], near.astype(np.int64))
+    found[pair[(is_there | (near == v[pair])) & (labels[near] == labels[u][pair])]] = True
+    return found

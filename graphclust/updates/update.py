@@ -17,8 +17,7 @@ from graphclust.graph.node_order import node_names
 from graphclust.io.graph_input import as_graph
 from graphclust.progress import Progress, ProgressLike, as_progress
 from graphclust.updates.edit_arguments import Edges
-from graphclust.updates.edits import EditedGraph, apply_edits
-from graphclust.updates.kinds import edit_layers
+from graphclust.updates.edits import EditedGraph, apply_edits, edit_layers
 
 Labels = npt.NDArray[np.int64]
 Marks = npt.NDArray[np.bool_]

@@ -15,7 +15,7 @@ from graphclust.engine.levels import run_on, with_sums
 from graphclust.engine.overlay import find_connected_parts
 from graphclust.objective.objective import ratio_objective, weigh
 from graphclust.updates.edits import apply_edits
-from graphclust.updates.update_start import start_from
+from graphclust.updates.start import start_from
 from graphclust.updates.warm_start import connect_near, has_changed, parts_of_some, take_out
 
 pytestmark = pytest.mark.filterwarnings("ignore::graphclust.GraphWarning")
