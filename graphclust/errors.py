@@ -162,6 +162,12 @@ def escape_controls(text: str, keep: str = "") -> str:
     return "".join(letter if letter.isprintable() or letter in keep else ascii(letter)[1:-1] for letter in text)
 
 
+def quote(text: bytes, most: int = 80) -> str:
+    """A piece of a file for a message, not longer than a line."""
+    words = escape_controls(text[:most].decode("utf-8", "backslashreplace"))
+    return words + "..." if len(text) > most else words
+
+
 def in_mebibytes(n_bytes: int) -> str:
     """A size in memory as text: whole MiB, or below one of them the bytes themselves."""
     return amount(n_bytes, "byte") if n_bytes < 1 << 20 else f"{n_bytes >> 20} MiB"

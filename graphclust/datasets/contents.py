@@ -12,10 +12,9 @@ from typing import Any
 import numpy as np
 
 from graphclust.datasets.catalog import SUITESPARSE, CatalogEntry
-from graphclust.errors import GraphFormatError, IntegrityError, UnsafeArchiveError
+from graphclust.errors import GraphFormatError, IntegrityError, UnsafeArchiveError, quote
 from graphclust.io.formats.suitesparse import MATRIX, refuse_unsafe
 from graphclust.io.text.byte_source import open_source
-from graphclust.io.text.lines import quote
 from graphclust.progress import Progress
 
 MOST_HEADER_BYTES = 1 << 20  # of comments before the sizes

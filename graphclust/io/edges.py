@@ -21,8 +21,7 @@ from graphclust.graph.container import Graph
 from graphclust.graph.from_csr import graph_of_checked_rows
 from graphclust.graph.matrices import all_ones, remark_on_isolated, warn_of
 from graphclust.io.container_limits import available_bytes
-from graphclust.io.text.byte_source import BLOCK, HEAD
-from graphclust.io.text.lines import PIECE
+from graphclust.io.text.byte_source import BLOCK, HEAD, PIECE
 from graphclust.progress import Progress
 
 DUPLICATES = ("sum", "max", "error")  # what becomes of entries that repeat an edge

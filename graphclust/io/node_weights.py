@@ -5,10 +5,9 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from graphclust.errors import GraphFormatError, GraphWarning, ParameterError, amount, warn_caller
+from graphclust.errors import GraphFormatError, GraphWarning, ParameterError, amount, quote, warn_caller
 from graphclust.graph.container import Graph
 from graphclust.io.columns import is_plain_number
-from graphclust.io.text.lines import quote
 from graphclust.io.text.records import split
 
 

@@ -7,7 +7,7 @@ import os
 import re
 from contextlib import suppress
 
-from graphclust.errors import GraphFormatError
+from graphclust.errors import GraphFormatError, quote
 from graphclust.io.formats.dimacs import START as dimacs_start
 from graphclust.io.formats.matrix_market import BANNER
 from graphclust.io.formats.network_files import LISTED_FORMATS, network_format
@@ -16,7 +16,6 @@ from graphclust.io.formats.whole_files import WHOLE, whole_format
 from graphclust.io.text.byte_source import Source, open_source
 from graphclust.io.text.edge_lines import counts_edges
 from graphclust.io.text.layout import data_lines, line_of
-from graphclust.io.text.lines import quote
 
 FORMATS = ("matrix_market", "suitesparse", "snap", "csv", "metis", "dimacs", *LISTED_FORMATS, *WHOLE)
 

@@ -12,12 +12,11 @@ from typing import IO, Any
 import numpy as np
 
 from graphclust.checks import as_labels, as_names, refuse_swapped
-from graphclust.errors import GraphFormatError, GraphValidationError, ParameterError, amount
+from graphclust.errors import GraphFormatError, GraphValidationError, ParameterError, amount, quote
 from graphclust.io.atomic_write import is_pipe, whole_file
 from graphclust.io.columns import plain_name
 from graphclust.io.formats.array_files import name_failures, open_archive, parse_json
 from graphclust.io.formats.network_writers import NO_XML, as_network, write_network
-from graphclust.io.text.lines import quote
 from graphclust.io.text.records import as_numbers
 from graphclust.results.clustering import Clustering
 from graphclust.results.file_header import header_of, read_header

@@ -215,7 +215,7 @@ def test_block_sizes_change_no_edge_list(tmp_path, monkeypatch, size):
     whole = load(tmp_path, text, weights="file")[1]
     (tmp_path / "packed").write_bytes(gzip.compress(text.encode()))
     monkeypatch.setattr(byte_source, "BLOCK", size)
-    monkeypatch.setattr("graphclust.io.text.lines.PIECE", 10_000)
+    monkeypatch.setattr("graphclust.io.text.byte_source.PIECE", 10_000)
     assert same_csr(load(tmp_path, text, weights="file")[1], whole)
     assert same_csr(load_graph(tmp_path / "packed", weights="file", return_info=True)[0], whole)
     sparse_matrix = BANNER + f"30000 30000 {len(ends)}\n" + "".join(f"{u + 1} {v + 1} 1.5\n" for u, v in ends.tolist())

@@ -7,9 +7,8 @@ import re
 from collections.abc import Callable
 from html.entities import name2codepoint
 
-from graphclust.errors import GraphFormatError
+from graphclust.errors import GraphFormatError, quote
 from graphclust.io.formats.network_listing import MOST_DEPTH, EdgeAttribute, NetworkListing, as_number
-from graphclust.io.text.lines import quote
 
 _TOKEN = re.compile(r'(?:\s++|#[^\r\n]*+)*+("[^"]*"|[\[\]"]|[^\s\[\]"]++)', re.ASCII)
 _ENTITY = re.compile(r"&(?:#([0-9]{1,7})|#x([0-9a-fA-F]{1,6})|([A-Za-z][A-Za-z0-9]*));")

@@ -7,19 +7,18 @@ one loop does both.
 
 import math
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import NoReturn
 
 import numpy as np
 
-from graphclust.compiled.runtime.blocks import run_in_blocks
 from graphclust.compiled.text import number_lines
-from graphclust.errors import GraphFormatError, GraphValidationError
+from graphclust.errors import GraphFormatError, GraphValidationError, quote
 from graphclust.io.edges import Edges, check_memory
-from graphclust.io.text.byte_source import Source
+from graphclust.io.text.byte_source import Source, in_pieces
 from graphclust.io.text.edge_lines import Reading
-from graphclust.io.text.lines import NegativeOrInfinite, line_boundaries, quote
+from graphclust.io.weight_checks import NegativeOrInfinite
 from graphclust.progress import Progress
 
 _WORD = re.compile(rb"\S*")
@@ -48,11 +47,10 @@ class Header:
 
 def read_matrix_market(source: Source, reading: Reading, progress: Progress) -> Edges:
     """The edges of a coordinate matrix; an entry of a symmetric one may be in either triangle, but not in both."""
-    blocks = source.line_blocks(progress)
-    header, rest, line = read_header(source, blocks, reading)
+    header, line = read_header(source, reading)
     unfit = NegativeOrInfinite(source.path, reading.policy)
     chunks: list = []
-    for parts, _, _ in stream_entries(source, with_first(rest, blocks), header, unfit, line):
+    for parts, _, _ in stream_entries(source, header, unfit, progress, line):
         chunks += parts
     unfit.complain()
     return edges_of(source.path, header, chunks, reading)
@@ -73,13 +71,13 @@ def edges_of(path: str, header: Header, chunks: list, reading: Reading) -> Edges
 
 
 def stream_entries(
-    source: Source, blocks: Iterable[memoryview], header: Header, unfit: NegativeOrInfinite, line: int, n_read: int = 0
+    source: Source, header: Header, unfit: NegativeOrInfinite, progress: Progress, line: int, n_read: int = 0
 ) -> Iterator[tuple[list, int, int]]:
     """Of each block its entries in pieces, (rows, columns, values) from 0, and how many lines and entries came so far.
 
     Raises GraphFormatError when the blocks end before the last entry.
     """
-    for block in blocks:
+    for block in source.line_blocks(progress):
         if header.field == "complex":
             block = _with_sizes(block)
         parts, n_lines = _read_entries(block, header, header.n_entries - n_read, unfit, source.path, line)
@@ -91,40 +89,20 @@ def stream_entries(
         raise GraphFormatError(f"{found}; get the file again", source.path, line)
 
 
-def with_first(first, blocks):
-    """The rest of a block that was begun, then the blocks after it."""
-    if first:
-        yield first
-    yield from blocks
-
-
-def read_header(source: Source, blocks, reading: Reading) -> tuple[Header, memoryview, int]:
-    """Banner, comments and the line of sizes; what follows in the block they end in, and the number of lines read."""
-    banner = None
-    line = 0
-    for block in blocks:
-        at = 0
-        while at < len(block):
-            text = _line_at(block, at)
-            at, text = at + len(text) + 1, text.strip()
-            line += 1
-            if banner is None:
-                banner = _read_banner(text.removeprefix(b"\xef\xbb\xbf"), source.path, reading.policy)
-            elif text and not text.startswith(b"%"):
-                return _read_sizes(text, banner, source, line, reading), block[at:], line
+def read_header(source: Source, reading: Reading) -> tuple[Header, int]:
+    """Banner, comments and the line of sizes, and the number of lines up to it."""
+    banner, line = None, 0
+    while text := source.line():
+        line, text = line + 1, text.strip()
+        if banner is None:
+            banner = _read_banner(text.removeprefix(b"\xef\xbb\xbf"), source.path, reading.policy)
+        elif text and not text.startswith(b"%"):
+            return _read_sizes(text, banner, source, line, reading), line
     if banner is None:
         raise GraphFormatError("is empty, expected a %%MatrixMarket banner", source.path)
     raise GraphFormatError(
         'Premature end of file: expected "rows columns entries" after the banner', source.path, line + 1
     )
-
-
-def _line_at(block: memoryview, at: int) -> bytes:
-    """The line that starts here, without its newline."""
-    size = 1 << 12
-    while (end := bytes(block[at : at + size]).find(b"\n")) < 0:
-        size *= 2
-    return bytes(block[at : at + end])
 
 
 def _with_sizes(block: memoryview) -> memoryview:
@@ -200,20 +178,14 @@ def _read_entries(
     block: memoryview, header: Header, n_missing: int, unfit: NegativeOrInfinite, path: str, line: int
 ) -> tuple[list, int]:
     """Rows, columns (from 0) and values of a block of lines, in pieces, and how many lines they are."""
-    boundaries, text = line_boundaries(block), np.frombuffer(block.toreadonly(), np.uint8)
-    pieces: list = [None] * (len(boundaries) - 1)
-
-    def read(first: int, last: int, piece: int) -> None:
-        pieces[piece] = _read_piece(first, last, text, header)
-
-    run_in_blocks(read, boundaries)
+    pieces = in_pieces(block, lambda first, last, text: _read_piece(first, last, text, header))
     for *_, (code, position) in pieces:
         if code != number_lines.FINE:
             _explain(block, position, header, n_missing, path, line)
-    if sum(len(rows) for rows, *_ in pieces) > n_missing:
+    if sum(len(rows) for _, rows, *_ in pieces) > n_missing:
         _explain(block, 0, header, n_missing, path, line)
     parts = []
-    for first, (rows, columns, values, hard, _, _) in zip(boundaries.tolist(), pieces, strict=False):
+    for first, rows, columns, values, hard, _, _ in pieces:
         if values is not None:
             for entry in np.flatnonzero(hard).tolist():
                 values[entry] = _value_at(block, int(hard[entry]) - 1, header.field, path, line)
@@ -227,7 +199,7 @@ def _read_entries(
 
 
 def _read_piece(first: int, last: int, text: np.ndarray, header: Header) -> tuple:
-    """One piece: rows, columns, values and which of them are left, the number of lines, and the fault if any."""
+    """One piece: its start, rows, columns, values and which of them are left, how many lines it has, and the fault."""
     most = (last - first) // (6 if header.has_value else 4) + 1
     rows, columns = np.empty((2, most), np.int32)
     n_values = most if header.has_value else 0
@@ -238,7 +210,7 @@ def _read_piece(first: int, last: int, text: np.ndarray, header: Header) -> tupl
     entries = number_lines.MatrixEntries(rows, columns, values, hard)
     n, n_lines = number_lines.parse_entries(first, last, text, lines, entries, fault)
     left = (values[:n].copy(), hard[:n].copy()) if header.has_value else (None, None)
-    return rows[:n].copy(), columns[:n].copy(), *left, n_lines, fault.tolist()
+    return first, rows[:n].copy(), columns[:n].copy(), *left, n_lines, fault.tolist()
 
 
 def _value_at(block: memoryview, position: int, field: str, path: str, line: int) -> float:

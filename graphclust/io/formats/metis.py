@@ -7,11 +7,10 @@ import numpy as np
 
 from graphclust.compiled.runtime.blocks import run_in_blocks
 from graphclust.compiled.text import neighbor_text, number_lines
-from graphclust.errors import GraphFormatError, GraphValidationError, amount
+from graphclust.errors import GraphFormatError, GraphValidationError, amount, quote
 from graphclust.io.edges import Edges, check_memory
-from graphclust.io.text.byte_source import Source
+from graphclust.io.text.byte_source import Source, line_boundaries
 from graphclust.io.text.edge_lines import Reading
-from graphclust.io.text.lines import line_boundaries, quote
 from graphclust.progress import Progress
 
 _COMMENT = b"%"
@@ -38,17 +37,11 @@ def read_metis(source: Source, reading: Reading, progress: Progress) -> Edges:
 
     A blank line is a node without neighbors.
     """
-    header, constraint, keeps_weights = None, reading.constraint, reading.weights != "ignore"
-    line, node, n_entries = 0, 0, 0
+    header, line = _read_header(source, reading.memory_limit)
+    constraint, keeps_weights = _constraint(header, reading.constraint, source.path, line), reading.weights != "ignore"
+    node = n_entries = 0
     chunks, node_weights = [], []
     for block in source.line_blocks(progress):
-        if header is None:
-            header, block, n_lines = _read_header(block, line, source, reading.memory_limit)
-            line += n_lines
-            if header is not None:
-                constraint = _constraint(header, constraint, source.path, line)
-            if not block:
-                continue
         part, node = _read_lines(block, header, node, source.path, line)
         n_entries += len(part[0])
         if constraint is not None:
@@ -56,8 +49,6 @@ def read_metis(source: Source, reading: Reading, progress: Progress) -> Edges:
         if len(part[0]):
             chunks.append(part if keeps_weights else (*part[:2], None))
         line += bytes(block).count(b"\n")
-    if header is None:
-        raise GraphFormatError("is empty, expected a METIS header: nodes, edges and perhaps fmt", source.path)
     if node < header.n_nodes:
         found = f"the header says {header.n_nodes} nodes, but only {node} lines follow"
         raise GraphFormatError(f"{found}: is the file whole?", source.path, line)
@@ -73,17 +64,14 @@ def read_metis(source: Source, reading: Reading, progress: Progress) -> Edges:
     )  # fmt: skip
 
 
-def _read_header(block: memoryview, line: int, source: Source, memory_limit: int | None):
-    """The header, what follows it in the block, and the number of lines up to it."""
-    text_block = bytes(block)
-    at = n_lines = 0
-    while at < len(text_block):
-        end = text_block.index(b"\n", at)
-        text, at = text_block[at:end].removeprefix(b"\xef\xbb\xbf").strip(), end + 1
-        n_lines += 1
+def _read_header(source: Source, memory_limit: int | None) -> tuple[Header, int]:
+    """The header, and the number of lines up to it."""
+    line = 0
+    while text := source.line():
+        line, text = line + 1, text.removeprefix(b"\xef\xbb\xbf").strip()
         if text and not text.startswith(_COMMENT):
-            return _header_of(text, source, line + n_lines, memory_limit), block[at:], n_lines
-    return None, block[:0], n_lines
+            return _header_of(text, source, line, memory_limit), line
+    raise GraphFormatError("is empty, expected a METIS header: nodes, edges and perhaps fmt", source.path)
 
 
 def _header_of(text: bytes, source: Source, line: int, memory_limit: int | None) -> Header:

@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from graphclust.errors import GraphFormatError, GraphValidationError, ResourceLimitError, amount
+from graphclust.errors import GraphFormatError, GraphValidationError, ResourceLimitError, amount, quote
 from graphclust.io.columns import plain_name, weight_among
 from graphclust.io.container_limits import available_bytes
 from graphclust.io.edges import Edges
@@ -22,8 +22,8 @@ from graphclust.io.formats.xml_networks import Gexf, GraphML
 from graphclust.io.text.adjacency_list import read_adjacency_list
 from graphclust.io.text.byte_source import BLOCK, HEAD, Source
 from graphclust.io.text.edge_lines import Reading
-from graphclust.io.text.lines import NegativeOrInfinite, quote
 from graphclust.io.text.records import as_numbers
+from graphclust.io.weight_checks import NegativeOrInfinite
 from graphclust.progress import Progress
 
 _GML_START = re.compile(rb"(?:#[^\n]*\n\s*)*+(?:graph|Creator|Version|comment|directed)\b", re.IGNORECASE)

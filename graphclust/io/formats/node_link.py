@@ -5,9 +5,8 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-from graphclust.errors import GraphFormatError
+from graphclust.errors import GraphFormatError, quote
 from graphclust.io.formats.network_listing import EdgeAttribute, NetworkListing
-from graphclust.io.text.lines import quote
 
 START = re.compile(rb'\{\s*(?:["}]|\Z)')
 _SCAN = 31  # bytes of memory that a byte of JSON takes when it is parsed, about, beside its own

@@ -3,10 +3,9 @@
 import re
 from collections.abc import Callable
 
-from graphclust.errors import GraphFormatError
+from graphclust.errors import GraphFormatError, quote
 from graphclust.io.edges import allowed_bytes
 from graphclust.io.formats.network_listing import NetworkListing, as_number
-from graphclust.io.text.lines import quote
 
 _PAIRS, _LISTS = ("arcs", "edges", "links", "bipartite"), ("arcslist", "edgeslist")
 _PASSED_OVER = ("partition", "vector", "permutation", "cluster", "events")

@@ -8,7 +8,7 @@ loops of `matrix_market`: damaged ones end the process in `scipy.io.mmread`.
 import io
 import re
 import tarfile
-from typing import IO, Any
+from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -17,10 +17,10 @@ from graphclust.errors import GraphFormatError, UnsafeArchiveError
 from graphclust.io.edges import Edges
 from graphclust.io.formats.array_files import name_failures
 from graphclust.io.formats.communities import communities_of_columns
-from graphclust.io.formats.matrix_market import Header, read_matrix_market, stream_entries, with_first
+from graphclust.io.formats.matrix_market import Header, read_matrix_market, stream_entries
 from graphclust.io.text.byte_source import Source
 from graphclust.io.text.edge_lines import Reading
-from graphclust.io.text.lines import NegativeOrInfinite
+from graphclust.io.weight_checks import NegativeOrInfinite
 from graphclust.progress import Progress
 
 MATRIX = re.compile(r"(?:\./)?([^/]+)/\1\.mtx")
@@ -129,36 +129,34 @@ def _detail(name: str, matrix: Any, n_nodes: int) -> dict[str, Any]:
 def _read_matrix(source: Source, n_bytes: int) -> np.ndarray | sparse.coo_array:
     """A general matrix: numbers column by column as an array, coordinates as a sparse one."""
     with name_failures(source.path, "holds no matrix"):
-        blocks = source.line_blocks(Progress())
-        first = next(blocks, None)
-        if first is None:
+        first = source.line()
+        if not first:
             raise ValueError("it is empty")
-        text = io.BytesIO(first)
-        banner = text.readline().lower().split()
+        banner = first.lower().split()
         if len(banner) != 5 or banner[:2] != [b"%%matrixmarket", b"matrix"] or banner[4] != b"general":
-            raise ValueError(f"its first line is {bytes(first[:60])!r}, expected the banner of a general matrix")
+            raise ValueError(f"its first line is {first[:60]!r}, expected the banner of a general matrix")
         layout, field = banner[2].decode("ascii"), banner[3].decode("ascii")
-        sizes, n_lines = _sizes(text)
+        sizes, n_lines = _sizes(source)
         if len(sizes) != (2 if layout == "array" else 3) or max(sizes[1:]) > n_bytes:
             raise ValueError(f"its sizes are {sizes} in {n_bytes} bytes")
-        rest = with_first(first[text.tell() :], blocks)
         if layout == "array":
-            return _read_array(rest, field, *sizes)
+            return _read_array(source.line_blocks(Progress()), field, *sizes)
         if layout != "coordinate" or field not in ("pattern", *_FIELDS):
             raise ValueError(f"it is of layout {layout!r} and field {field!r}")
         header = Header("real" if field == "double" else field, False, *sizes)
         parts: list = []
-        for found, _, _ in stream_entries(source, rest, header, NegativeOrInfinite(source.path, "file"), n_lines):
-            parts += found
+        unfit = NegativeOrInfinite(source.path, "file")
+        for entries, _, _ in stream_entries(source, header, unfit, Progress(), n_lines):
+            parts += entries
         nothing = (np.empty(0, np.int32), np.empty(0, np.int32), np.empty(0))
         rows, columns = (np.concatenate([nothing[place], *(part[place] for part in parts)]) for place in (0, 1))
         values = np.ones(len(rows)) if field == "pattern" else np.concatenate([nothing[2], *(p[2] for p in parts)])
         return sparse.coo_array((values, (rows, columns)), shape=(header.n_rows, header.n_columns))
 
 
-def _sizes(text: IO[bytes]) -> tuple[list[int], int]:
+def _sizes(source: Source) -> tuple[list[int], int]:
     """The numbers of the first line that is no comment, and how many lines have been read with the banner."""
-    for n_lines, line in enumerate(text, 2):
+    for n_lines, line in enumerate(iter(source.line, b""), 2):
         words = line.split()
         if words and not words[0].startswith(b"%"):
             if not all(word.isdigit() and len(word) < 20 for word in words):

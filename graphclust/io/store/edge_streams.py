@@ -18,12 +18,12 @@ import numpy as np
 from graphclust.errors import ResourceLimitError
 from graphclust.io.edges import Edges, allowed_bytes
 from graphclust.io.formats.array_files import parse_json
-from graphclust.io.formats.matrix_market import edges_of, read_header, stream_entries, with_first
+from graphclust.io.formats.matrix_market import edges_of, read_header, stream_entries
 from graphclust.io.store.store import DTYPES, npy_header
 from graphclust.io.text.byte_source import Source
 from graphclust.io.text.edge_lines import EdgeLines, Reading, Sample, judge_first_line
 from graphclust.io.text.edge_list import NumberReader
-from graphclust.io.text.lines import NegativeOrInfinite
+from graphclust.io.weight_checks import NegativeOrInfinite
 from graphclust.progress import Progress
 
 Part = tuple[np.ndarray, np.ndarray, np.ndarray | None]
@@ -151,7 +151,7 @@ class ListStream:
         if facts["offset"]:
             self.source.skip_to(facts["offset"])
             self.lines.n_lines = facts["line"]
-        for block, n_bytes in self.lines.blocks(progress):
+        for block in self.lines.blocks(progress):
             parts, n_lines = reader(block, facts["line"])
             unfit.complain()
             for sources, targets, weights in parts:
@@ -163,7 +163,7 @@ class ListStream:
                     facts["low"] = min(facts["low"], int(column.min()))
                     facts["high"] = max(facts["high"], int(column.max()))
             facts["line"] += n_lines
-            facts["offset"] += n_bytes
+            facts["offset"] = self.source.offset
             self.lines.n_lines = facts["line"]
             yield parts
         self.doubts = reader.doubts.sentence()
@@ -196,26 +196,15 @@ class MatrixStream:
     def parts(self, progress: Progress) -> Iterator[list[Part]]:
         """Edges, block by block; what is known after each is recorded, so that a later process can go on from there."""
         facts, source = self.facts, self.source
-        n_bytes = 0
-
-        def count_bytes(blocks):
-            nonlocal n_bytes
-            for block in blocks:
-                n_bytes += len(block)
-                yield block
-
-        blocks = count_bytes(source.line_blocks(progress))
-        self.header, rest, line = read_header(source, blocks, replace(self.reading, memory_limit=NO_LIMIT))
+        self.header, n_lines = read_header(source, replace(self.reading, memory_limit=NO_LIMIT))
         self._check_nodes()
         if facts["offset"]:
             source.skip_to(facts["offset"])
-            n_bytes, rest, blocks = facts["offset"], memoryview(b""), count_bytes(source.line_blocks(progress))
-            line = facts["line"]
+            n_lines = facts["line"]
         unfit = NegativeOrInfinite(source.path, self.reading.policy)
-        entries = stream_entries(source, with_first(rest, blocks), self.header, unfit, line, facts["n_rows"])
-        for parts, line, n_read in entries:
+        for parts, line, n_read in stream_entries(source, self.header, unfit, progress, n_lines, facts["n_rows"]):
             unfit.complain()
-            facts.update(offset=n_bytes, line=line, n_rows=n_read)
+            facts.update(offset=source.offset, line=line, n_rows=n_read)
             yield parts
 
     def _check_nodes(self) -> None:

@@ -9,18 +9,21 @@ import re
 import stat
 import zipfile
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from typing import IO, Any
 
 import numpy as np
 
+from graphclust.compiled.runtime.blocks import run_in_blocks
 from graphclust.errors import GraphFormatError, ResourceLimitError, escape_controls
 from graphclust.progress import Progress
 
 BLOCK = 8 << 20  # bytes; what is parsed between two looks at the clock
 HEAD = 1 << 18  # bytes that decide what a file is
 LONGEST_LINE = 64 << 20
+PIECE = 1 << 19  # bytes that one call of a compiled loop reads
+_NEWLINE = 10
 BOMB_SIZE, BOMB_RATIO = 64 << 20, 200  # text never shrinks 200-fold
 
 # Lines above the data, in any format, and comments of XML.
@@ -49,7 +52,8 @@ class Source:
         self._raw_size = os.fstat(raw.fileno()).st_size
         self._size = self._raw_size if size is None and compression is None else size
         self._n_read = 0
-        self._ahead = b""
+        self._ahead = io.BytesIO()
+        self.offset = 0  # of the text, how much was given as lines
 
     def member(self, stream: IO[bytes], name: str, size: int) -> "Source":
         """A part of this source, as it is handed out by an archive."""
@@ -76,24 +80,23 @@ class Source:
 
     def head(self) -> bytes:
         """The first bytes, with some that are no comments if there are any; they will be read again."""
-        size = HEAD - len(self._ahead)
+        head = self._ahead.getvalue()
+        size = HEAD - len(head)
         while size > 0 and (more := self._next(size)):
-            self._ahead += more
-            size = HEAD - len(self._ahead)
-            if size <= 0 and len(self._ahead) < LONGEST_LINE and _COMMENTS.fullmatch(self._ahead):
-                size = len(self._ahead)
-        return self._ahead
+            head += more
+            size = HEAD - len(head)
+            if size <= 0 and len(head) < LONGEST_LINE and _COMMENTS.fullmatch(head):
+                size = len(head)
+        self._ahead = io.BytesIO(head)
+        return head
 
     def read(self, size: int = -1) -> bytes:
         """Up to `size` bytes, fewer only before the end; empty at the end."""
-        if self._ahead:
-            taken, self._ahead = self._ahead[:size], self._ahead[size:]
-            return taken
-        return self._next(size)
+        return self._ahead.read(size) or self._next(size)
 
     def skip_to(self, offset: int) -> None:
         """Go on reading at an offset of a file that is not compressed."""
-        self._ahead = b""
+        self._ahead, self.offset = io.BytesIO(), offset
         self._stream.seek(offset)
 
     def blocks(self, size: int, progress: Progress) -> Iterator[bytes]:
@@ -101,6 +104,16 @@ class Source:
         while block := self.read(size):
             progress.step(self._raw.tell(), self._raw_size)
             yield block
+
+    def line(self) -> bytes:
+        """The next line, with its end if it has one; empty at the end."""
+        line = self._ahead.readline()
+        if not line.endswith(b"\n"):
+            line += self._guard(self._stream.readline, LONGEST_LINE)
+        if len(line) >= LONGEST_LINE:
+            raise self._too_long(len(line))
+        self.offset += len(line)
+        return line
 
     def line_blocks(self, progress: Progress) -> Iterator[memoryview]:
         """The rest as blocks of whole lines, each ending with a newline, and each gone when the next is asked for."""
@@ -112,22 +125,23 @@ class Source:
             filled += n_more
             end = _end_of_last_line(buffer[:filled])
             if end:
+                self.offset += end
                 yield memoryview(buffer)[:end]
                 buffer[: filled - end] = buffer[end:filled].copy()
                 filled -= end
             elif filled >= LONGEST_LINE:
-                raise GraphFormatError(f"line too long: {filled} bytes without an end, expected a text file", self.path)
+                raise self._too_long(filled)
             if filled == len(buffer):
                 buffer = np.concatenate([buffer, np.empty_like(buffer)])
         if filled:
+            self.offset += filled
             yield memoryview(buffer[:filled].tobytes() + b"\n")
 
+    def _too_long(self, n_bytes: int) -> GraphFormatError:
+        return GraphFormatError(f"line too long: {n_bytes} bytes without an end, expected a text file", self.path)
+
     def _fill(self, view: memoryview) -> int:
-        if self._ahead:
-            n_bytes = min(len(view), len(self._ahead))
-            view[:n_bytes] = self.read(n_bytes)
-            return n_bytes
-        return self._guard(self._stream.readinto, view)
+        return self._ahead.readinto(view) or self._guard(self._stream.readinto, view)
 
     def _next(self, size: int) -> bytes:
         return self._guard(self._stream.read, size)
@@ -165,6 +179,29 @@ def _end_of_last_line(text: np.ndarray) -> int:
         if found >= 0:
             return max(0, last - HEAD) + found + 1
     return 0
+
+
+def line_boundaries(block: memoryview) -> np.ndarray:
+    """Offsets that cut a block, which ends with a newline, into pieces of whole lines of about half a megabyte."""
+    boundaries = [0]
+    while boundaries[-1] < len(block):
+        at = min(boundaries[-1] + PIECE, len(block))
+        while at < len(block) and block[at - 1] != _NEWLINE:
+            at += 1
+        boundaries.append(at)
+    return np.array(boundaries)
+
+
+def in_pieces(block: memoryview, read: Callable[[int, int, np.ndarray], tuple]) -> list[tuple]:
+    """What `read(first, last, text)` makes of each piece of a block, on as many threads as there are."""
+    boundaries, text = line_boundaries(block), np.frombuffer(block.toreadonly(), np.uint8)
+    pieces: list = [None] * (len(boundaries) - 1)
+
+    def work(first: int, last: int, piece: int) -> None:
+        pieces[piece] = read(first, last, text)
+
+    run_in_blocks(work, boundaries)
+    return pieces
 
 
 class _Transcoded(io.RawIOBase):

@@ -10,11 +10,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
-from graphclust.errors import GraphFormatError, GraphValidationError
+from graphclust.errors import GraphFormatError, GraphValidationError, quote
 from graphclust.io.columns import Columns
 from graphclust.io.text.byte_source import HEAD, Source
 from graphclust.io.text.layout import Layout, data_lines, layout_of
-from graphclust.io.text.lines import quote
 from graphclust.progress import Progress
 
 _LINE = re.compile(rb"[ \t]*(?!#|%)(\S.*?)([ \t]+|[,;])(\{.*\})[ \t\r]*", re.DOTALL)
@@ -175,10 +174,9 @@ class EdgeLines:
         layout = layout_of(head, source.path, reading.weights, reading.text_ids, columns)
         self.layout = replace(layout, bipartite=layout.bipartite or bool(reading.bipartite))
 
-    def blocks(self, progress: Progress) -> Iterator[tuple[memoryview, int]]:
-        """Blocks of lines to be read, with the bytes that each is in the file."""
+    def blocks(self, progress: Progress) -> Iterator[memoryview]:
+        """Blocks of lines to be read."""
         for block in self.source.line_blocks(progress):
-            n_bytes = len(block)
             if self.n_lines == 0 and bytes(block[:3]) == _BOM:
                 block = block[3:]
             if self.n_lines < self.layout.n_passed:
@@ -186,7 +184,7 @@ class EdgeLines:
                 block = memoryview(b"\n" * len(passed) + rest)
             if self.attributes is not None:
                 block = memoryview(self.attributes.rewrite(bytes(block), self.n_lines))
-            yield block, n_bytes
+            yield block
 
     def remarks(self) -> list[str]:
         """What was assumed of the lines, once they are read."""

@@ -12,16 +12,15 @@ from typing import NoReturn
 
 import numpy as np
 
-from graphclust.compiled.runtime.blocks import run_in_blocks
 from graphclust.compiled.text import number_lines
-from graphclust.errors import GraphFormatError, GraphValidationError, amount
+from graphclust.errors import GraphFormatError, GraphValidationError, amount, quote
 from graphclust.io.columns import may_overlap, refuse_overlap
 from graphclust.io.edges import Edges, keep_kinds_apart, renumber_sparse
-from graphclust.io.text.byte_source import Source
+from graphclust.io.text.byte_source import Source, in_pieces
 from graphclust.io.text.edge_lines import EdgeLines, ReadAgain, Reading, Sample, judge_first_line
 from graphclust.io.text.layout import Layout, with_point
-from graphclust.io.text.lines import NegativeOrInfinite, line_boundaries, quote
 from graphclust.io.text.records import COMMENTS, MISSING, Doubts, OpenQuote, has_shape, is_quoted, is_row, split
+from graphclust.io.weight_checks import NegativeOrInfinite
 from graphclust.progress import Progress
 
 _EXPONENT = re.compile(r"\d{1,15}(?:\.\d{0,15})?[eE]\+?\d{1,2}")
@@ -41,7 +40,7 @@ def read_edge_list(source: Source, reading: Reading, progress: Progress) -> Edge
     as_text = layout.text_ids or reading.quoted
     read_block = _TextReader(layout, reading, unfit) if as_text else NumberReader(layout, reading, unfit)
     chunks: list = []
-    for block, _ in lines.blocks(progress):
+    for block in lines.blocks(progress):
         parts, n_lines = read_block(block, lines.n_lines)
         chunks += [part for part in parts if len(part[0])]
         lines.n_lines += n_lines
@@ -100,13 +99,7 @@ class NumberReader(_Reader):
 
     def __call__(self, block: memoryview, line: int) -> tuple[list, int]:
         """Read a block of whole lines into edges; returns its parts and how many lines it has."""
-        boundaries, text = line_boundaries(block), np.frombuffer(block.toreadonly(), np.uint8)
-        pieces: list = [None] * (len(boundaries) - 1)
-
-        def read(first: int, last: int, piece: int) -> None:
-            pieces[piece] = self._read(first, last, text)
-
-        run_in_blocks(read, boundaries)
+        pieces = in_pieces(block, self._read)
         for *_, (code, position) in pieces:
             if code == number_lines.BAD_NODE and self.ids is np.int32:  # or too large for 32 bits
                 self.ids = np.int64

@@ -8,7 +8,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from graphclust.errors import GraphFormatError
+from graphclust.errors import GraphFormatError, quote
 from graphclust.io.columns import (
     Choice,
     Columns,
@@ -21,7 +21,6 @@ from graphclust.io.columns import (
     plain_name,
 )
 from graphclust.io.text.byte_source import HEAD
-from graphclust.io.text.lines import quote
 from graphclust.io.text.records import (
     COMMENTS,
     MISSING,

@@ -8,11 +8,10 @@ from typing import IO
 
 import numpy as np
 
-from graphclust.errors import ParameterError
+from graphclust.errors import ParameterError, quote
 from graphclust.io.atomic_write import is_pipe
 from graphclust.io.columns import is_plain_number
 from graphclust.io.formats.array_files import MAGIC, name_failures, open_archive, read_array
-from graphclust.io.text.lines import quote
 
 DELIMITERS = {".csv": ",", ".tsv": "\t", ".txt": None}  # None: any white space
 _ARCHIVE = b"PK\x03\x04"

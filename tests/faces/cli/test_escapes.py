@@ -10,9 +10,8 @@ import numpy as np
 import pytest
 
 import graphclust as gc
-from graphclust.errors import GraphWarning, escape_controls, warn_caller
+from graphclust.errors import GraphWarning, escape_controls, quote, warn_caller
 from graphclust.faces.cli import main as cli
-from graphclust.io.text.lines import quote
 
 RED, TITLE, CSI, BIDI = "\x1b[31m", "\x1b]0;owned\x07", "\x9b2J", "\u202e"
 EVIL = f"a{RED}b{CSI}c{BIDI}"
