@@ -34,10 +34,10 @@ from graphclust.estimators.graph_clustering import CoresetSpectralClustering as 
 from graphclust.estimators.graph_clustering import GraphClustering as GraphClustering
 from graphclust.estimators.graph_clustering import SpectralClustering as SpectralClustering
 from graphclust.estimators.k_means import KMeans as KMeans
+from graphclust.estimators.k_means import MiniBatchKMeans as MiniBatchKMeans
 from graphclust.estimators.k_means import NestedMiniBatchKMeans as NestedMiniBatchKMeans
 from graphclust.estimators.k_means import SphericalKMeans as SphericalKMeans
 from graphclust.estimators.kernel_k_means import KernelKMeans as KernelKMeans
-from graphclust.estimators.minibatch_k_means import MiniBatchKMeans as MiniBatchKMeans
 from graphclust.faces.describe import graph_facts as graph_facts
 from graphclust.faces.html.document import report_page as report_page
 from graphclust.faces.html.document import write_report as write_report

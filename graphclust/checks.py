@@ -1,4 +1,4 @@
-"""Convert an argument, or say what was expected."""
+"""Convert an argument, or say what was expected; the words that arguments take, as types."""
 
 import importlib
 import numbers
@@ -16,6 +16,15 @@ K_OF_GRAPH = "coreset_sc(G).k is the number that a graph shows"
 K_OF_POINTS = "coreset_sc(knn_graph(X)).k is the number that the graph of nearest neighbors shows"
 _AS_LOOPS_TAKE: tuple[Literal["C", "A", "W"], ...] = ("C", "A", "W")  # of labels and weights, to compile for one type
 Seed = int | np.integer[Any] | np.random.Generator | None  # what `as_generator` takes
+# The words that arguments take: a checker of types sees a wrong one before it is run.
+PlainObjective = Literal["modularity", "constant_potts", "erdos_renyi"]
+Objective = Literal["modularity", "normalized_cut", "ratio_cut", "constant_potts", "erdos_renyi"]
+Method = Literal["auto", "multilevel", "two-step", "paper"]
+Effort = Literal["low", "normal", "high"]
+Small = Literal["unite", "apart"]
+Components = Literal["large", "largest", "all"]
+Leftover = Literal["apart", "alone"]
+Kind = Literal["undirected", "directed", "bipartite", "signed"]
 
 
 def as_array(values: Any, name: str) -> npt.NDArray[Any]:

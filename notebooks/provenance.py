@@ -26,8 +26,6 @@ WITHOUT_EFFECT = {
     "graphclust.compiled.runtime.interrupts",
     "graphclust.html_table",
     "graphclust.results.report",
-    "graphclust.progress_bar",
-    "graphclust.literals",
 }
 _data: dict[str, str] = {}
 

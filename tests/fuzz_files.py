@@ -31,7 +31,7 @@ from graph_files import BANNER, same_csr
 
 import graphclust as gc
 from graphclust.datasets.cache import keep_graph, read_kept_graph
-from graphclust.graph.from_csr import graph_from_csr
+from graphclust.graph.matrices import graph_from_csr
 from graphclust.io.text.points import read_points
 
 ADDRESS_SPACE, RESIDENT, SECONDS = 3 << 30, 900 << 20, 10

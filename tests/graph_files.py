@@ -6,7 +6,7 @@ import numpy as np
 
 from graphclust import load_graph
 from graphclust.graph.container import Graph
-from graphclust.graph.from_csr import graph_from_csr
+from graphclust.graph.matrices import graph_from_csr
 
 BANNER = "%%MatrixMarket matrix coordinate real general\n"
 

@@ -18,8 +18,7 @@ PACKAGE = ROOT / "graphclust"
 COMPILED, FOUNDATIONS, ALGORITHMS, FACES = range(4)
 ROOMS = {
     COMPILED: "compiled",
-    FOUNDATIONS: "cached checks datasets errors graph html_table io objective progress progress_bar float_scaling "
-    "literals threads",
+    FOUNDATIONS: "cached checks datasets errors graph html_table io objective progress float_scaling threads",
     ALGORITHMS: "coreset engine generators partition points profile results spectral two_step updates",
     FACES: "build_backend estimators faces interop distributed __main__",
 }

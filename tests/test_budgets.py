@@ -371,7 +371,7 @@ class Terminal:
 def test_progress_true_shows_a_line_in_a_notebook_without_tqdm(monkeypatch, capsys):
     monkeypatch.setitem(sys.modules, "ipykernel", object())
     monkeypatch.setitem(sys.modules, "tqdm.auto", None)
-    monkeypatch.setattr("graphclust.progress_bar.PATIENCE", 0.0)
+    monkeypatch.setattr("graphclust.progress.PATIENCE", 0.0)
     progress = Progress(True)
     with progress.stage("sampling"):
         progress.step(3, 4)
@@ -387,7 +387,7 @@ def test_progress_true_shows_a_bar_on_a_terminal_and_wipes_it(monkeypatch, with_
         monkeypatch.setitem(sys.modules, "tqdm.auto", None)
     terminal = Terminal()
     monkeypatch.setattr("sys.stderr", terminal)
-    monkeypatch.setattr("graphclust.progress_bar.PATIENCE", 0.0)
+    monkeypatch.setattr("graphclust.progress.PATIENCE", 0.0)
     progress = Progress(True)
     assert type(progress.listener).__name__ == ("TqdmBar" if with_tqdm else "ProgressLine")
     with progress.stage("sampling"):

@@ -2,7 +2,7 @@
 
 from typing import get_args
 
-from graphclust import literals as words
+from graphclust import checks as words
 from graphclust.engine.engine import EFFORTS
 from graphclust.objective.objective import OBJECTIVE_SPECS, OBJECTIVES
 from graphclust.partition.options import METHODS

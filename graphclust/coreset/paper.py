@@ -18,7 +18,7 @@ from graphclust.coreset.options import DEGREES, EMBEDDINGS, Coreset
 from graphclust.coreset.outcome import Outcome
 from graphclust.coreset.sampling import construct_coreset
 from graphclust.errors import ConvergenceWarning, GraphWarning, warn_caller
-from graphclust.graph.from_csr import graph_from_csr
+from graphclust.graph.matrices import graph_from_csr
 from graphclust.objective.kernel import NormalizedCutKernel
 from graphclust.progress import Progress, ProgressLike, as_progress
 

@@ -33,7 +33,7 @@ from graphclust.errors import (
     escape_controls,
 )  # fmt: skip
 from graphclust.graph.container import Graph
-from graphclust.graph.from_csr import graph_of_checked_rows
+from graphclust.graph.matrices import graph_of_checked_rows
 from graphclust.io.atomic_write import whole_file
 from graphclust.io.edges import EdgeCounts
 from graphclust.io.formats.array_files import open_archive, parse_json

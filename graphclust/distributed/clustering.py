@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from graphclust.checks import Seed, as_number, as_seeded, as_whole_number
+from graphclust.checks import Components, Effort, Objective, Seed, as_number, as_seeded, as_whole_number
 from graphclust.compiled.graphs.levels import Partition
 from graphclust.compiled.graphs.objective import ClusterSums
 from graphclust.compiled.runtime.blocks import coarse_blocks
@@ -27,7 +27,6 @@ from graphclust.graph.executor import Engine
 from graphclust.graph.node_order import listing_order
 from graphclust.io.store.store import StoredGraph, open_store
 from graphclust.io.temporaries import temporary_file
-from graphclust.literals import Components, Effort, Objective
 from graphclust.partition.components import nodes_to_partition
 from graphclust.partition.methods import by_blocks
 from graphclust.partition.options import as_options, naming_new_arguments

@@ -1,24 +1,39 @@
-"""SpectralClustering, of whole graphs, CoresetSpectralClustering, for large ones, and GraphClustering as estimators."""
+"""SpectralClustering, of whole graphs, CoresetSpectralClustering, for large ones, and GraphClustering as estimators.
+
+Where all points have an affinity, a kernel's or a given one, their graph has no self-loops, as in Ng, Jordan & Weiss
+2001: how like itself a point is says nothing.
+"""
 
 from __future__ import annotations
 
+import warnings
 from abc import abstractmethod
+from collections.abc import Callable
 from copy import copy
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
 from scipy import sparse
-from scipy.spatial.distance import cdist
-from sklearn.metrics.pairwise import PAIRWISE_KERNEL_FUNCTIONS, rbf_kernel
-from sklearn.utils.validation import check_is_fitted, check_non_negative, validate_data
+from scipy.spatial.distance import cdist, pdist, squareform
+from sklearn.metrics.pairwise import (
+    PAIRWISE_KERNEL_FUNCTIONS,
+    additive_chi2_kernel,
+    euclidean_distances,
+    manhattan_distances,
+    pairwise_kernels,
+    rbf_kernel,
+)
+from sklearn.utils.validation import check_is_fitted, check_non_negative, check_symmetric, validate_data
 
-from graphclust.checks import as_array, as_choice, as_whole_number
+from graphclust.checks import as_array, as_choice, as_number, as_whole_number
 from graphclust.coreset.options import Coreset
-from graphclust.estimators.affinities import graph_by_distance, graph_by_kernel, graph_of_affinities
+from graphclust.errors import GraphValidationError, GraphWarning, ParameterError, amount, warn_caller
 from graphclust.estimators.bases import BaseEstimator, ClusterMixin, as_n_clusters, as_rng, check_sparse
 from graphclust.graph.container import Graph
+from graphclust.graph.matrices import ROUND_OFF
+from graphclust.io.graph_input import as_graph
 from graphclust.io.kinds import as_layered
 from graphclust.objective.cuts import modularity
 from graphclust.partition.communities import communities
@@ -29,6 +44,101 @@ from graphclust.results.clustering import Clustering
 from graphclust.spectral.whole_graph import spectral_clustering
 
 __all__ = ["CoresetSpectralClustering", "GraphClustering", "SpectralClustering"]
+
+SYMMETRIC = 1e-8  # relative to the largest entry
+LEAST = 1e-140  # of a degree, see `check_degrees`
+# Kernels exp(gamma e): e of all pairs of points, and what -e is called.
+EXPONENTS: dict[str, Callable[[Any], np.ndarray]] = {
+    "rbf": lambda X: -euclidean_distances(X, squared=True),
+    "laplacian": lambda X: -manhattan_distances(X),
+    "chi2": additive_chi2_kernel,
+}
+DISTANCES = {"rbf": "squared distance", "laplacian": "Manhattan distance", "chi2": "chi-squared distance"}
+
+
+def graph_by_distance(X: Any, gamma: Any) -> Graph:
+    """exp(-gamma |x - y|^2) between all points."""
+    gamma = as_number(gamma, "gamma", above=0.0)
+    if sparse.issparse(X):
+        return graph_by_kernel(X, "rbf", {"gamma": gamma})
+    sq_distances = pdist(X, "sqeuclidean")
+    return _graph_by_exponents(squareform(-gamma * sq_distances), "rbf", gamma)
+
+
+def graph_by_kernel(X: Any, kernel: Any, options: dict[str, Any]) -> Graph:
+    """A kernel of scikit-learn's, or a function of two points, between all points."""
+    if not callable(kernel) and kernel in EXPONENTS:
+        gamma = as_number(options["gamma"], "gamma", above=0.0)
+        exponents = gamma * EXPONENTS[kernel](X)
+        return _graph_by_exponents(0.5 * (exponents + exponents.T), kernel, gamma)
+    matrix = pairwise_kernels(X, metric=kernel, filter_params=True, **options)
+    try:
+        return graph_of_affinities(0.5 * (matrix + matrix.T))  # symmetric but for round-off
+    except GraphValidationError as problem:
+        raise GraphValidationError(
+            f"affinity={kernel!r} makes no graph of these points, {problem}; here another affinity, other parameters "
+            "of it or points of another scale can help"
+        ) from None
+
+
+def _graph_by_exponents(exponents: np.ndarray, kernel: str, gamma: float) -> Graph:
+    """The exponential function of a matrix (n, n), which is overwritten; what is all but 0 is no edge."""
+    n = len(exponents)
+    suggestion = gamma / mean if (mean := -float(exponents.mean())) > 0.0 else gamma
+    affinities = np.exp(exponents, out=exponents)
+    affinities[affinities < LEAST] = 0.0
+    np.fill_diagonal(affinities, 0.0)
+    n_alone = n - int(np.count_nonzero(affinities.any(axis=1)))
+    better = f"the inverse of the mean {DISTANCES[kernel]} between two points is gamma={suggestion:.3g}; or "
+    far_off = (
+        f"gamma={gamma:g} is far too large for these points: {amount(n_alone, 'has', 'have')} no affinity above "
+        f"{LEAST:g} to any other of the {n:,}; {better if suggestion > 0.0 else ''}scale the points, as StandardScaler "
+        "does"
+    )
+    if n_alone == n:
+        raise ParameterError(far_off)
+    return _graph_remarked(affinities, () if n_alone == 0 else (far_off,))
+
+
+def graph_of_affinities(X: Any) -> Graph:
+    """A matrix of affinities, copied: what is fitted must not change with the caller's."""
+    matrix = _without_diagonal(X)
+    try:
+        graph = _graph_remarked(matrix)
+    except GraphValidationError:  # of what is not symmetric, scikit-learn takes the mean, and warns beyond round-off
+        largest = abs(matrix).max()
+        tolerance = SYMMETRIC * largest if largest > 0.0 else SYMMETRIC
+        matrix = check_symmetric(matrix, tol=tolerance, raise_warning=True)
+        return as_graph(0.5 * (matrix + matrix.T))
+    if matrix is not X:
+        return graph
+    weights = None if graph.weights is None else graph.weights.copy()
+    return replace(graph, indptr=graph.indptr.copy(), indices=graph.indices.copy(), weights=weights)
+
+
+def _graph_remarked(matrix: Any, more: tuple[str, ...] = ()) -> Graph:
+    """The graph, with more remarks, in one warning with its own; that of round-off is a remark alone, as no news."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", GraphWarning)
+        graph = as_graph(matrix)
+    said = [remark for remark in graph.remarks if ROUND_OFF not in remark] + [*more]
+    if said:
+        warn_caller("; ".join(said), GraphWarning)
+    return replace(graph, remarks=(*graph.remarks, *more)) if more else graph
+
+
+def _without_diagonal(matrix: Any) -> Any:
+    """The same matrix where nothing is on its diagonal and it is sparse, a copy otherwise."""
+    if not sparse.issparse(matrix):
+        matrix = matrix.copy()
+        np.fill_diagonal(matrix, 0.0)
+        return matrix
+    if not matrix.diagonal().any():
+        return matrix
+    entries = matrix.tocoo()
+    kept = entries.row != entries.col
+    return sparse.coo_array((entries.data[kept], (entries.row[kept], entries.col[kept])), shape=matrix.shape).tocsr()
+
 
 SPARSE_FORMATS = ("csr", "csc", "coo")
 GIVEN = {"precomputed": "affinity", "precomputed_nearest_neighbors": "distance"}
@@ -197,7 +307,10 @@ class NeighborGraphModel(_GraphModel):
             case "nearest_neighbors":
                 rows = self._links_to_neighbors(X)
             case "rbf":
-                rows = self._links_by_distance(X)
+                if sparse.issparse(X) or sparse.issparse(self._fitted_points):
+                    rows = rbf_kernel(X, self._fitted_points, self.gamma)
+                else:  # as the fitted points were linked
+                    rows = np.exp(-self.gamma * cdist(X, self._fitted_points, "sqeuclidean"))
             case _:
                 rows = X
         return self.clustering_.model().predict(rows)
@@ -214,12 +327,6 @@ class NeighborGraphModel(_GraphModel):
             return graph_by_distance(X, self.gamma)
         n_neighbors = as_whole_number(self.n_neighbors, "n_neighbors", at_least=1)
         return knn_graph(X, min(n_neighbors, X.shape[0] - 1), metric=metric, method=self.neighbors_method, rng=rng)
-
-    def _links_by_distance(self, X: Any) -> np.ndarray:
-        """exp(-gamma |x - y|^2) of new points x and the fitted ones y, (m, n_samples), as they were fitted."""
-        if sparse.issparse(X) or sparse.issparse(self._fitted_points):
-            return rbf_kernel(X, self._fitted_points, self.gamma)
-        return np.exp(-self.gamma * cdist(X, self._fitted_points, "sqeuclidean"))
 
     def score(self, X: Any, y: Any = None) -> float:
         """Modularity of the graph of these points, each where `predict` puts it: the larger the better."""

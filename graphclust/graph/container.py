@@ -18,9 +18,9 @@ from graphclust.cached import cached_property
 from graphclust.compiled.graphs import csr_checks, row_subset
 from graphclust.compiled.graphs.objective import Rows, RowSums
 from graphclust.compiled.runtime.blocks import row_blocks, run_in_blocks
-from graphclust.graph.matrices import plain, scipy_csr
 from graphclust.html_table import html_table
 
+MANY_ENTRIES = 2**31  # more than int32 counts
 NO_WEIGHTS = np.empty(0)
 NO_WEIGHTS.flags.writeable = False
 
@@ -195,6 +195,21 @@ class Graph:
         rows += [(name, f"{n:,}") for name, n in (("self-loops", n_loops), ("isolated nodes", n_isolated)) if n]
         rows += [] if self.file is None else [("file", self.file)]
         return html_table("Graph", rows, self.remarks)
+
+
+def plain(array: np.ndarray) -> np.ndarray:
+    """Contiguous, aligned and read-only, so that each compiled loop sees one type of array."""
+    array = np.require(array.view(np.ndarray), requirements=["C", "A"]).view()
+    array.flags.writeable = False
+    return array
+
+
+def scipy_csr(indptr, indices, weights, n: int, copy: bool = False) -> sparse.csr_array:
+    """The SciPy matrix of a graph's arrays; without weights all entries are 1."""
+    data = np.ones(len(indices)) if weights is None else weights
+    if len(indices) >= MANY_ENTRIES:  # SciPy counts entries in the type of the indices
+        indices = indices.astype(np.int64, copy=False)
+    return sparse.csr_array((data, indices, indptr.astype(indices.dtype)), shape=(n, n), copy=copy)
 
 
 class NetworkXGraph(Protocol):

@@ -30,8 +30,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from graphclust.graph.container import Graph
-from graphclust.graph.matrices import plain
+from graphclust.graph.container import Graph, plain
 
 Floats = npt.NDArray[np.float64]
 

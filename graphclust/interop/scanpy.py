@@ -14,11 +14,10 @@ from typing import Any
 
 import numpy as np
 
-from graphclust.checks import as_choice, as_number, as_whole_number
+from graphclust.checks import PlainObjective, as_choice, as_number, as_whole_number
 from graphclust.errors import ParameterError
 from graphclust.interop.seeds import as_rng
 from graphclust.interop.single_cell import cluster_anndata
-from graphclust.literals import PlainObjective
 from graphclust.objective.agreement import adjusted_rand_index
 
 __all__ = ["cluster", "leiden", "sweep"]

@@ -10,12 +10,11 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from graphclust.checks import Seed, as_weights
+from graphclust.checks import Components, Effort, Method, Objective, Seed, Small, as_weights
 from graphclust.engine.bounds import order_by_name
 from graphclust.errors import GraphValidationError, ParameterError
 from graphclust.graph.container import Graph
 from graphclust.io.kinds import as_layered
-from graphclust.literals import Components, Effort, Method, Objective, Small
 from graphclust.partition.communities import communities
 from graphclust.partition.coreset_sc import coreset_sc
 from graphclust.partition.options import naming_new_arguments

@@ -18,8 +18,7 @@ from graphclust.compiled.runtime.blocks import n_threads, row_blocks, run_in_blo
 from graphclust.compiled.text import edges_to_csr, node_ids
 from graphclust.errors import GraphFormatError, GraphValidationError, ResourceLimitError, amount, in_mebibytes
 from graphclust.graph.container import Graph
-from graphclust.graph.from_csr import graph_of_checked_rows
-from graphclust.graph.matrices import all_ones, remark_on_isolated, warn_of
+from graphclust.graph.matrices import all_ones, graph_of_checked_rows, remark_on_isolated, warn_of
 from graphclust.io.container_limits import available_bytes
 from graphclust.io.text.byte_source import BLOCK, HEAD, PIECE
 from graphclust.progress import Progress

@@ -18,7 +18,6 @@ from scipy import sparse
 from graphclust.checks import as_array, as_choice
 from graphclust.errors import GraphClustError, GraphValidationError, ParameterError, amount
 from graphclust.graph.container import Graph, GraphLike
-from graphclust.graph.from_csr import graph_from_csr
 from graphclust.graph.layers import LayeredGraph
 from graphclust.graph.matrices import (
     ROUND_OFF,
@@ -28,6 +27,7 @@ from graphclust.graph.matrices import (
     as_csr,
     as_float_weights,
     check_shape,
+    graph_from_csr,
     join_directions,
     remark_on_isolated,
     remedy_for_directions,
@@ -35,7 +35,6 @@ from graphclust.graph.matrices import (
     rounding,
     warn_of,
 )
-from graphclust.graph.networkx_rows import networkx_rows
 from graphclust.graph.other_libraries import (
     TABLES,
     from_graph_tool,
@@ -44,6 +43,7 @@ from graphclust.graph.other_libraries import (
     from_networkit,
     from_pandas,
     is_adjacency_table,
+    networkx_rows,
     origin,
 )
 

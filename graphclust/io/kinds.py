@@ -11,13 +11,13 @@ from typing import Any, NamedTuple, cast
 import numpy as np
 from scipy import sparse
 
-from graphclust.checks import as_array, as_choice, as_names, as_number
+from graphclust.checks import Kind, as_array, as_choice, as_names, as_number
 from graphclust.errors import GraphValidationError, IsolatedNodesWarning, ParameterError, amount
 from graphclust.graph import layers as build
 from graphclust.graph import matrices
 from graphclust.graph.container import Graph, GraphLike
-from graphclust.graph.from_csr import check_degrees
 from graphclust.graph.layers import LayeredGraph
+from graphclust.graph.matrices import check_degrees
 from graphclust.graph.other_libraries import LIBRARIES, origin
 from graphclust.io.columns import Columns
 from graphclust.io.edges import Edges
@@ -31,7 +31,6 @@ from graphclust.io.graph_input import (
     refuse_impossible_weight,
     refuse_name_of_weight,
 )
-from graphclust.literals import Kind
 
 __all__ = ["time_slices"]
 

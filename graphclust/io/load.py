@@ -10,8 +10,7 @@ import numpy as np
 
 from graphclust.errors import ParameterError
 from graphclust.graph.container import Graph
-from graphclust.graph.from_csr import graph_from_csr
-from graphclust.graph.matrices import warn_of
+from graphclust.graph.matrices import graph_from_csr, warn_of
 from graphclust.io.columns import Column
 from graphclust.io.edges import EdgeCounts, Edges
 from graphclust.io.read_file import (

@@ -19,7 +19,7 @@ from graphclust.checks import as_choice, as_number, refuse_swapped
 from graphclust.compiled.runtime.blocks import entry_blocks, row_blocks
 from graphclust.errors import GraphValidationError, GraphWarning, ParameterError, amount, warn_caller
 from graphclust.graph.container import Graph, GraphLike
-from graphclust.graph.from_csr import graph_from_csr
+from graphclust.graph.matrices import graph_from_csr
 from graphclust.io.atomic_write import is_pipe, whole_file
 from graphclust.io.columns import is_number
 from graphclust.io.formats.network_writers import NETWORK_FORMATS, NO_XML, name_network, network_bytes, write_network

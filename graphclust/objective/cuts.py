@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from graphclust.checks import as_choice, as_number
+from graphclust.checks import Kind, as_choice, as_number
 from graphclust.compiled.graphs.cluster_sums import weights_to_others
 from graphclust.compiled.runtime.blocks import entry_blocks, run_in_blocks
 from graphclust.errors import ParameterError
@@ -19,7 +19,6 @@ from graphclust.graph.container import Graph, GraphLike
 from graphclust.graph.layers import LayeredGraph
 from graphclust.io.graph_input import as_graph
 from graphclust.io.kinds import GraphsLike, as_layered
-from graphclust.literals import Kind
 from graphclust.objective.labels import LabelsLike, labels_on
 
 

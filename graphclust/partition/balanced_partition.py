@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from graphclust.checks import Seed, as_choice, as_number, as_seeded, as_whole_number
+from graphclust.checks import Effort, Seed, as_choice, as_number, as_seeded, as_whole_number
 from graphclust.compiled.graphs.levels import Partition, Task
 from graphclust.compiled.graphs.objective import ADDITIVE, Objective
 from graphclust.engine.balanced import EFFORTS, improve_parts, partition_balanced
@@ -27,7 +27,6 @@ from graphclust.engine.packing import packed_labels
 from graphclust.errors import IsolatedNodesWarning, ParameterError
 from graphclust.graph.container import Graph, GraphLike
 from graphclust.graph.node_order import in_order, in_rows, listing_order, node_order
-from graphclust.literals import Effort
 from graphclust.objective.objective import weigh
 from graphclust.partition.memory_estimate import check_memory
 from graphclust.partition.options import graph_settings, plain_number

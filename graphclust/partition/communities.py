@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from graphclust.checks import Seed, as_choice, as_seeded
+from graphclust.checks import Components, Effort, Kind, PlainObjective, Seed, Small, as_choice, as_seeded
 from graphclust.compiled.graphs.levels import Partition, Task
 from graphclust.compiled.graphs.objective import ClusterSums
 from graphclust.engine import engine
@@ -34,7 +34,6 @@ from graphclust.graph.layers import LayeredGraph
 from graphclust.graph.matrices import said_of_clusters
 from graphclust.graph.node_order import in_order, listing_order, node_order
 from graphclust.io.kinds import GraphsLike, as_layered
-from graphclust.literals import Components, Effort, Kind, PlainObjective, Small
 from graphclust.objective.objective import ADDITIVE_OBJECTIVES, as_resolution, judged_by, weigh, weigh_layers
 from graphclust.partition.components import nodes_to_partition
 from graphclust.partition.memory_estimate import check_memory

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from graphclust.checks import Seed, as_seeded, as_whole_number
+from graphclust.checks import Components, Effort, Kind, Method, Objective, Seed, as_seeded, as_whole_number
 from graphclust.coreset.options import Coreset
 from graphclust.coreset.outcome import Outcome
 from graphclust.engine.bounds import NodeWeight, as_sizes, k_within, weights_in_words
@@ -16,7 +16,6 @@ from graphclust.graph.layers import LayeredGraph, graph_of
 from graphclust.graph.matrices import said_of_clusters
 from graphclust.graph.node_order import in_order, in_rows, listing_order, node_order
 from graphclust.io.kinds import GraphsLike, as_layered
-from graphclust.literals import Components, Effort, Kind, Method, Objective
 from graphclust.objective.objective import ObjectiveChoice, judged_by, weigh
 from graphclust.partition.components import join_lightest, nodes_to_partition
 from graphclust.partition.memory_estimate import check_memory

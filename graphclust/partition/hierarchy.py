@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from graphclust.checks import Seed, as_choice, as_number, as_seeded, as_whole_number
+from graphclust.checks import Effort, Kind, PlainObjective, Seed, as_choice, as_number, as_seeded, as_whole_number
 from graphclust.engine.bounds import as_sizes, remarks_on_small
 from graphclust.engine.engine import EFFORTS
 from graphclust.engine.join_small_clusters import Sizes
@@ -15,7 +15,6 @@ from graphclust.errors import ParameterError
 from graphclust.graph.layers import LayeredGraph
 from graphclust.graph.matrices import said_of_clusters
 from graphclust.io.kinds import GraphsLike, as_layered
-from graphclust.literals import Effort, Kind, PlainObjective
 from graphclust.objective.objective import ADDITIVE_OBJECTIVES, as_resolution, judged_by
 from graphclust.partition.communities import ALONE
 from graphclust.partition.memory_estimate import check_memory

@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from graphclust.checks import Effort
 from graphclust.compiled.graphs.levels import Partition, Task
 from graphclust.compiled.graphs.objective import ClusterSums
 from graphclust.compiled.runtime.blocks import coarse_blocks
@@ -23,7 +24,6 @@ from graphclust.engine.within_bounds import partition_within, remark_on_parts
 from graphclust.graph.container import Graph
 from graphclust.graph.executor import Engine, InProcess
 from graphclust.graph.layers import LayeredGraph
-from graphclust.literals import Effort
 from graphclust.objective.kernel import NormalizedCutKernel
 from graphclust.objective.objective import ObjectiveChoice, weigh
 from graphclust.partition.components import labels_of_all_nodes, mask_nodes

@@ -9,12 +9,11 @@ from functools import wraps
 from math import ceil
 from typing import Any, TypeVar, cast
 
-from graphclust.checks import as_choice, as_number, check_type
+from graphclust.checks import Components, Effort, Method, Objective, as_choice, as_number, check_type
 from graphclust.coreset.options import Coreset
 from graphclust.errors import ParameterError
 from graphclust.graph.container import Graph
 from graphclust.graph.layers import LayeredGraph
-from graphclust.literals import Components, Effort, Method, Objective
 from graphclust.objective.objective import OBJECTIVES, ObjectiveChoice, as_objective_choice
 
 Function = TypeVar("Function", bound=Callable[..., Any])

@@ -4,13 +4,12 @@ from typing import Any
 
 import numpy as np
 
-from graphclust.checks import Seed, as_choice, as_number, as_seeded
+from graphclust.checks import Leftover, PlainObjective, Seed, as_choice, as_number, as_seeded
 from graphclust.engine.levels import run_on
 from graphclust.engine.resolution import task_at
 from graphclust.engine.well_connected import Connectivity, as_bar, connectivity_in_words, leave_well_connected
 from graphclust.graph.container import GraphLike
 from graphclust.graph.node_order import in_order, listing_order, node_order
-from graphclust.literals import Leftover, PlainObjective
 from graphclust.objective.labels import LabelsLike, labels_on
 from graphclust.objective.objective import ADDITIVE_OBJECTIVES, weigh
 from graphclust.partition.options import graph_settings, plain_number

@@ -7,13 +7,12 @@ from typing import cast
 import numpy as np
 import numpy.typing as npt
 
-from graphclust.checks import Seed, as_choice, as_seeded, as_whole_number
+from graphclust.checks import Components, Objective, Seed, as_choice, as_seeded, as_whole_number
 from graphclust.engine.bounds import NodeWeight, as_bounds_of_k, as_sizes, k_within, weights_in_words
 from graphclust.errors import GraphWarning, ParameterError, amount, warn_caller
 from graphclust.graph.container import Graph, GraphLike
 from graphclust.graph.node_order import in_order, node_order
 from graphclust.io.graph_input import as_graph, refuse_without_edges
-from graphclust.literals import Components, Objective
 from graphclust.objective.objective import ObjectiveChoice, as_objective_choice
 from graphclust.partition.components import nodes_to_partition
 from graphclust.partition.memory_estimate import check_memory

@@ -18,8 +18,7 @@ from graphclust.compiled.graphs.objective import ADDITIVE, RATIO, Objective
 from graphclust.engine.levels import level_of, stays_and_sums
 from graphclust.errors import GraphValidationError, ParameterError
 from graphclust.graph.container import Graph
-from graphclust.graph.from_csr import LARGEST
-from graphclust.graph.matrices import as_checked_csr
+from graphclust.graph.matrices import LARGEST, as_checked_csr
 from graphclust.io.atomic_write import whole_file
 from graphclust.objective.gains import gain_of_joining
 from graphclust.objective.objective import ADDITIVE_OBJECTIVES, OBJECTIVE_SPECS, weigh

@@ -15,8 +15,8 @@ from graphclust.compiled.graphs.objective import Rows, RowSums
 from graphclust.compiled.graphs.row_subset import NewEntries, find_entries, splice_entries
 from graphclust.errors import EditError, ParameterError
 from graphclust.graph.container import Graph
-from graphclust.graph.from_csr import check_degrees
 from graphclust.graph.layers import LayeredGraph, graph_of
+from graphclust.graph.matrices import check_degrees
 from graphclust.graph.node_order import node_names
 from graphclust.io.kinds import BUILD
 from graphclust.updates.edit_arguments import Edges, NodeRows, SideRows, as_edges, as_node_weights

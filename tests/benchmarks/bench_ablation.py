@@ -29,7 +29,7 @@ import graphclust as gc
 from graphclust.engine import engine, family_tree, local_moving, overlay, resolution, settling, v_cycle
 from graphclust.engine.engine import EFFORTS
 from graphclust.engine.levels import value
-from graphclust.graph.from_csr import graph_from_csr
+from graphclust.graph.matrices import graph_from_csr
 from graphclust.partition import methods
 from graphclust.two_step import in_memory, shared_neighbors
 from graphclust.two_step import method as coreset_parents

@@ -17,7 +17,7 @@ from graphclust.compiled.runtime.prefetch import CACHED, ask_for, ask_for_neighb
 from graphclust.engine import levels, sequential_contraction
 from graphclust.engine.levels import run_on, stays_and_sums, with_sums
 from graphclust.engine.local_moving import refine
-from graphclust.graph.from_csr import graph_from_csr
+from graphclust.graph.matrices import graph_from_csr
 from graphclust.objective.objective import additive_objective, weigh
 from graphclust.results.quotient import contract_graph
 from graphclust.two_step import shared_neighbors

@@ -10,7 +10,7 @@ from scipy import sparse
 
 from graphclust import as_graph
 from graphclust.errors import GraphValidationError
-from graphclust.graph.from_csr import graph_of_checked_rows
+from graphclust.graph.matrices import graph_of_checked_rows
 from graphclust.graph.node_order import in_order
 from graphclust.updates.edits import apply_edits
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from graphclust.errors import GraphValidationError, ParameterError
-from graphclust.graph.from_csr import graph_from_csr
+from graphclust.graph.matrices import graph_from_csr
 from graphclust.io.graph_input import as_graph
 
 # --- Refused ---

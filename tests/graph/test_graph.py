@@ -225,7 +225,7 @@ def test_strided_arrays_are_read():
 @pytest.mark.parametrize("n_threads", [1, 2])
 def test_the_same_on_any_number_of_threads(n_threads, monkeypatch):
     expected = make_graph("weights of all sizes")
-    monkeypatch.setattr("graphclust.graph.from_csr.entry_blocks", lambda indptr: blocks.row_blocks(len(indptr) - 1, 3))
+    monkeypatch.setattr("graphclust.graph.matrices.entry_blocks", lambda indptr: blocks.row_blocks(len(indptr) - 1, 3))
     monkeypatch.setattr(blocks, "n_threads", lambda: n_threads)
     assert same(make_graph("weights of all sizes"), expected)
     with pytest.raises(GraphValidationError, match=r"2 entries with negative weight, the first -1.0 at \(0, 1\)"):

@@ -13,8 +13,8 @@ from cases import for_each
 from networkx.algorithms.community import is_partition, modularity
 
 from graphclust.errors import ParameterError
-from graphclust.graph.networkx_rows import networkx_rows
 from graphclust.graph.node_order import order_of_names
+from graphclust.graph.other_libraries import networkx_rows
 from graphclust.interop.networkx_backend import info, quality
 from graphclust.interop.networkx_backend.backend_graph import BackendGraph
 from graphclust.interop.networkx_backend.interface import PAYS_FROM, backend_interface

@@ -8,7 +8,7 @@ import graphclust as gc
 from graphclust.compiled.runtime import blocks
 from graphclust.coreset import sampling
 from graphclust.engine import levels, sequential_contraction
-from graphclust.graph.matrices import scipy_csr
+from graphclust.graph.container import scipy_csr
 from graphclust.results import clustering
 from graphclust.results.quotient import contract_graph
 from graphclust.two_step.in_memory import InMemory
@@ -195,7 +195,7 @@ def test_a_remark_says_where_the_weights_between_regions_are_an_estimate(graph_a
 def test_entries_are_counted_in_64_bits_past_2_to_the_31(monkeypatch):
     graph, _ = planted_with_crumbs(False)
     narrow = scipy_csr(graph.indptr, graph.indices, None, graph.n_nodes)
-    monkeypatch.setattr("graphclust.graph.matrices.MANY_ENTRIES", 10)
+    monkeypatch.setattr("graphclust.graph.container.MANY_ENTRIES", 10)
     wide = graph.to_scipy()
     assert narrow.indptr.dtype == np.int32 and wide.indptr.dtype == wide.indices.dtype == np.int64
     assert (narrow != wide).nnz == 0 and gc.as_graph(wide) == gc.as_graph(narrow)

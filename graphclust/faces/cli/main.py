@@ -16,7 +16,7 @@ from importlib import import_module
 from graphclust.errors import ConvergenceWarning, GraphClustError, GraphWarning, ParameterError
 from graphclust.faces.cli.commands.options import WRONG_USE, Parser, everywhere
 from graphclust.faces.cli.terminal import give_up_output, tell
-from graphclust.progress_bar import ProgressLine
+from graphclust.progress import ProgressLine
 
 # In the order of the help.
 NAMES = (

@@ -8,7 +8,7 @@ from typing import IO
 
 from graphclust.errors import escape_controls
 from graphclust.faces.cli.messages import in_the_shell
-from graphclust.progress_bar import is_terminal
+from graphclust.progress import is_terminal
 
 
 def show(text: str) -> None:

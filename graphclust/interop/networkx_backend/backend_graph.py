@@ -12,10 +12,9 @@ from scipy import sparse
 from graphclust.cached import cached_property
 from graphclust.errors import GraphValidationError
 from graphclust.graph.container import Graph
-from graphclust.graph.from_csr import graph_from_csr
 from graphclust.graph.layers import LayeredGraph
-from graphclust.graph.matrices import as_float_weights
-from graphclust.graph.networkx_rows import networkx_rows
+from graphclust.graph.matrices import as_float_weights, graph_from_csr
+from graphclust.graph.other_libraries import networkx_rows
 from graphclust.io.kinds import as_layered
 
 

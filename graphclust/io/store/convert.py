@@ -27,8 +27,7 @@ from graphclust.compiled.text import external_sort
 from graphclust.compiled.text.edges_to_csr import N_COUNTS
 from graphclust.errors import GraphFormatError, GraphValidationError, GraphWarning, ResourceLimitError, warn_caller
 from graphclust.graph.container import NO_WEIGHTS, Graph
-from graphclust.graph.from_csr import check_degrees
-from graphclust.graph.matrices import remark_on_isolated, warn_of
+from graphclust.graph.matrices import check_degrees, remark_on_isolated, warn_of
 from graphclust.io.atomic_write import no_room_named
 from graphclust.io.columns import Column
 from graphclust.io.container_limits import available_bytes

@@ -27,7 +27,7 @@ from graphclust.compiled.graphs.objective import RowSums
 from graphclust.compiled.runtime.blocks import entry_blocks, row_blocks, run_in_blocks
 from graphclust.errors import GraphFormatError, escape_controls
 from graphclust.graph.container import Graph
-from graphclust.graph.from_csr import check_degrees
+from graphclust.graph.matrices import check_degrees
 from graphclust.io.atomic_write import no_room_named
 from graphclust.io.formats.array_files import check_version, name_failures, parse_json
 from graphclust.io.formats.array_files import read_header as read_array_header

@@ -26,7 +26,8 @@ from graphclust.compiled.points.tiled_assignment import assign_in_tiles
 from graphclust.compiled.runtime.blocks import row_blocks
 from graphclust.errors import GraphValidationError, ParameterError
 from graphclust.float_scaling import largest_size, times_power_of_two
-from graphclust.graph.matrices import as_canonical_csr, plain
+from graphclust.graph.container import plain
+from graphclust.graph.matrices import as_canonical_csr
 
 # Work below which a second thread costs more than it saves, and above which a block would run for too long.
 _SMALL_WORK = 1 << 19

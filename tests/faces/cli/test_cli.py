@@ -20,7 +20,7 @@ from graphclust.faces.cli import main as cli
 from graphclust.faces.cli.messages import in_the_shell
 from graphclust.io.formats import toy_graphs
 from graphclust.objective.objective import OBJECTIVES
-from graphclust.progress_bar import ProgressLine
+from graphclust.progress import ProgressLine
 from graphclust.results.label_files import read_labels
 
 TWO_CLIQUES = "".join(f"{u} {v}\n" for u, v in nx.barbell_graph(6, 0).edges)
