@@ -23,7 +23,7 @@ ROOT = pathlib.Path(__file__).parents[1]
 # No measurement depends on these: the list of public names, what only writes sentences, and what Ctrl-C waits for.
 WITHOUT_EFFECT = {
     "graphclust",
-    "graphclust.compiled.runtime.interrupts",
+    "graphclust.compiled.runtime.compiler",
     "graphclust.html_table",
     "graphclust.results.report",
 }

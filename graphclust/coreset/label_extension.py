@@ -13,7 +13,7 @@ import numpy.typing as npt
 from scipy import sparse
 
 from graphclust.checks import as_labels
-from graphclust.compiled.graphs.label_extension import Assignment, Centroids, label_nodes
+from graphclust.compiled.graphs.coreset import Assignment, Centroids, label_nodes
 from graphclust.compiled.graphs.row_subset import ChosenRows
 from graphclust.compiled.runtime.blocks import row_blocks, run_in_blocks
 from graphclust.coreset.row_subset import KernelSource, kernel_among, kernel_towards_block

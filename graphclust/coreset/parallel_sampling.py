@@ -10,10 +10,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from graphclust.compiled.graphs import row_subset as loops
+from graphclust.compiled.graphs.coreset import CLIPPED, ENTRIES_READ, SeedDistances, approach_seeds
 from graphclust.compiled.graphs.row_subset import ChosenRows
-from graphclust.compiled.graphs.seeding import CLIPPED, ENTRIES_READ, SeedDistances
-from graphclust.compiled.runtime import counter_rng
+from graphclust.compiled.runtime import random_numbers
 from graphclust.coreset.row_subset import KernelSource, concatenate_rows, rows_of
 from graphclust.errors import GraphClustError
 from graphclust.graph.executor import ByBlock, Engine, Whole, sum_in_order
@@ -146,7 +145,7 @@ def distances_at_first(source: KernelSource, first: int, last: int, least: float
     """The distances to x*, which shares no entry of K with a node: K_xx + K_x*x*."""
     terms = source.terms(slice(first, last))
     sq_distances = terms.self_affinity + least
-    mass = counter_rng.sum_masses(terms.point_weights, sq_distances)
+    mass = random_numbers.sum_masses(terms.point_weights, sq_distances)
     return Distances(sq_distances, np.zeros(last - first, np.int64), mass, np.zeros(2, np.int64))
 
 
@@ -156,8 +155,8 @@ def approach_distances(
     """The distances after adding the seeds with these rows, of ranks from `rank` on."""
     terms = source.terms(slice(first, last))
     after = SeedDistances(before.sq_distances.copy(), before.nearest.copy(), before.tally.copy())
-    loops.approach_seeds(first, last, rank, rows, terms, after)
-    mass = counter_rng.sum_masses(terms.point_weights, after.sq_distances)
+    approach_seeds(first, last, rank, rows, terms, after)
+    mass = random_numbers.sum_masses(terms.point_weights, after.sq_distances)
     return Distances(after.sq_distances, after.nearest, mass, after.tally)
 
 
@@ -172,7 +171,7 @@ def draw_independent_rows(
     """The rows of the nodes of a block that are drawn, each independently."""
     drawn = np.empty(last - first, np.int64)
     weights = source.terms(slice(first, last)).point_weights
-    n_drawn = counter_rng.draw_each(key, turn, first, factor, weights, distances.sq_distances, drawn)
+    n_drawn = random_numbers.draw_each(key, turn, first, factor, weights, distances.sq_distances, drawn)
     return rows_of(source, first + drawn[:n_drawn])
 
 
@@ -210,7 +209,7 @@ def draw_by_importance(
     shares = sensitivities(source, first, last, distances, sums)
     cumulative = np.cumsum(shares)
     uniforms = np.empty(n)
-    counter_rng.fill_uniforms(key, IMPORTANCE_TURNS + first, 0, uniforms)
+    random_numbers.fill_uniforms(key, IMPORTANCE_TURNS + first, 0, uniforms)
     drawn = np.searchsorted(cumulative, uniforms * cumulative[-1], side="right")
     highest = np.searchsorted(cumulative, cumulative[-1])  # the last node that can be drawn, should a product round up
     places, counts = np.unique(np.minimum(drawn, highest), return_counts=True)

@@ -10,8 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from graphclust.checks import Seed, as_choice, as_generator, as_whole_number
-from graphclust.compiled.graphs import sampling_tree
-from graphclust.compiled.graphs import seeding as loops
+from graphclust.compiled.graphs import coreset as loops
 from graphclust.errors import ConvergenceWarning, GraphClustError, warn_caller
 from graphclust.objective.kernel import NormalizedCutKernel, check_kernel
 from graphclust.progress import ProgressLike, as_progress
@@ -91,7 +90,7 @@ def _draw_by_tree(kernel: NormalizedCutKernel, first_uniform: int, uniforms, pro
     graph, self_affinity, weights = kernel.graph, kernel.self_affinity, kernel.point_weights
     x_star = int(np.argmin(np.where(weights > 0, self_affinity, np.inf)))
     sq_distances = self_affinity + self_affinity[x_star]
-    tree = sampling_tree.build(weights * sq_distances)
+    tree = loops.build_tree(weights * sq_distances)
     if not tree[0] > 0.0:
         raise GraphClustError(
             "the masses of D²-sampling are all 0: K has a zero diagonal; use implied loops or a shift > 0"

@@ -14,9 +14,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from graphclust.compiled.graphs.bisection import grow_halves
 from graphclust.compiled.graphs.levels import Level, Partition, Task
-from graphclust.compiled.graphs.two_hop import join_singletons
+from graphclust.compiled.graphs.region_growing import grow_halves, join_singletons
 from graphclust.compiled.graphs.v_cycle import rows_within
 from graphclust.engine.contraction import Contraction, coarsest, contractions
 from graphclust.engine.levels import Run, Shares, penalty_of_level, with_sums

@@ -2,8 +2,7 @@
 
 import numpy as np
 
-from graphclust.compiled.graphs.bounds import loads_of
-from graphclust.compiled.graphs.levels import Level, Partition, Task, Terms
+from graphclust.compiled.graphs.levels import Level, Partition, Task, Terms, loads_of
 from graphclust.compiled.graphs.objective import ClusterSums, Rows
 from graphclust.engine.agglomeration import agglomerate
 from graphclust.engine.contraction import contract, links_of_nodes

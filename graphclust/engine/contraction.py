@@ -7,8 +7,7 @@ import numpy as np
 from scipy import sparse
 
 from graphclust.compiled.graphs import contraction as loops
-from graphclust.compiled.graphs.bounds import loads_of
-from graphclust.compiled.graphs.levels import Level, Partition, Task, Terms
+from graphclust.compiled.graphs.levels import Level, Partition, Task, Terms, loads_of
 from graphclust.compiled.graphs.objective import RATIO, Rows
 from graphclust.compiled.runtime.blocks import MadeRows, entry_blocks, rows_in_blocks
 from graphclust.engine import sequential_contraction as in_order

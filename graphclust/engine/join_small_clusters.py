@@ -8,9 +8,9 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from graphclust.compiled.graphs.components import split_by_connection
 from graphclust.compiled.graphs.contraction import Members
 from graphclust.compiled.graphs.objective import Rows
-from graphclust.compiled.graphs.overlay import split_by_connection
 from graphclust.compiled.graphs.region_growing import grow_parts
 from graphclust.engine.overlay import number_used
 from graphclust.graph.container import Graph

@@ -7,10 +7,8 @@ there is a look at progress, a time budget and Ctrl-C. The labels are those of o
 import numpy as np
 
 from graphclust.compiled.graphs import local_moving as loops
-from graphclust.compiled.graphs.bounds import limits_of
-from graphclust.compiled.graphs.choosing import Look, Scratch, may_move
-from graphclust.compiled.graphs.levels import Level, Partition, Task
-from graphclust.compiled.graphs.long_rows import choose_of_looks, look_at_some, look_up_clusters
+from graphclust.compiled.graphs.choosing import Look, Scratch, choose_of_looks, look_at_some, look_up_clusters, may_move
+from graphclust.compiled.graphs.levels import Level, Partition, Task, limits_of
 from graphclust.compiled.graphs.objective import ClusterSums, Objective
 from graphclust.compiled.runtime.blocks import map_blocks, n_threads, row_blocks, run_in_blocks, thread_blocks
 from graphclust.engine.levels import Run, is_small, no_sums, partition_in, room_for

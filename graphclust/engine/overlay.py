@@ -4,7 +4,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from graphclust.compiled.graphs import overlay as loops
+from graphclust.compiled.graphs.components import split_by_connection
+from graphclust.compiled.graphs.contraction import overlay_pair
 from graphclust.compiled.graphs.levels import Level, Partition
 from graphclust.engine.levels import Run, with_sums
 
@@ -19,7 +20,7 @@ def overlay(level: Level, partitions: Sequence[Partition], run: Run) -> Partitio
     labels, k = partitions[0].labels, len(partitions[0].sums.size)
     for other in partitions[1:]:
         pairs = np.empty(len(labels), np.int32)
-        k = loops.overlay_pair(labels, k, other.labels, len(other.sums.size), pairs)
+        k = overlay_pair(labels, k, other.labels, len(other.sums.size), pairs)
         labels = pairs
     return with_sums(level, labels, k, run)
 
@@ -33,7 +34,7 @@ def split_disconnected(level: Level, found: Partition, run: Run) -> Partition:
 def find_connected_parts(level: Level, found: Partition, run: Run) -> tuple[np.ndarray, int]:
     """The connected part of its cluster that each node is in, int32, numbered by first node; and how many there are."""
     parts = np.empty(len(found.labels), np.int32)
-    n_parts, n_read = loops.split_by_connection(level.rows, found.labels, len(found.sums.size), parts)
+    n_parts, n_read = split_by_connection(level.rows, found.labels, len(found.sums.size), parts)
     run.reads(level, n_read)
     return parts, n_parts
 

@@ -7,7 +7,7 @@ table nor a list of the linked pairs would fit: the weights are estimated from r
 import numpy as np
 from scipy import sparse
 
-from graphclust.compiled.graphs import sequential_contraction as loops
+from graphclust.compiled.graphs import contraction as loops
 from graphclust.compiled.graphs.objective import Rows
 from graphclust.compiled.runtime.blocks import run_in_blocks
 

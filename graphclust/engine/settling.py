@@ -14,10 +14,10 @@ import numpy as np
 
 from graphclust.compiled.graphs import balance as balance_loops
 from graphclust.compiled.graphs import fiduccia_mattheyses as climbing
-from graphclust.compiled.graphs.jet import Rounds, move_in_rounds_into
+from graphclust.compiled.graphs.balance import Rounds, move_in_rounds_into
 from graphclust.compiled.graphs.levels import Level, Partition, Task
 from graphclust.compiled.graphs.objective import ADDITIVE, RATIO
-from graphclust.compiled.runtime.shuffling import draws_of
+from graphclust.compiled.runtime.random_numbers import draws_of
 from graphclust.engine.agglomeration import NO_GAINS, agglomerate
 from graphclust.engine.contraction import Contraction, contract, project
 from graphclust.engine.join_small_clusters import Sizes, join_small

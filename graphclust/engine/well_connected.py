@@ -14,10 +14,10 @@ import numpy.typing as npt
 
 from graphclust.checks import as_choice, as_number
 from graphclust.compiled.graphs import minimum_cut as loops
+from graphclust.compiled.graphs.components import split_by_connection
 from graphclust.compiled.graphs.contraction import Members
 from graphclust.compiled.graphs.levels import Task
 from graphclust.compiled.graphs.objective import Rows
-from graphclust.compiled.graphs.overlay import split_by_connection
 from graphclust.compiled.graphs.v_cycle import rows_within
 from graphclust.compiled.runtime.blocks import entry_blocks, run_in_blocks
 from graphclust.engine.connectivity import connect

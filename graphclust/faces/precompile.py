@@ -36,9 +36,7 @@ def compile_ahead(progress: Progress | None = None, into: str | None = None) -> 
     progress = progress or Progress()
     if into is not None:
         _keep_in(into)
-    start_compiler()
-    from graphclust.compiled.runtime.compile_notice import compilation  # numba's part of it
-
+    compilation = start_compiler().compilation
     before, seconds = compilation.n_loops, compilation.seconds
     compilation.said = True  # the caller knows
     examples = list(_examples())

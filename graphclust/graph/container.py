@@ -15,7 +15,7 @@ import numpy.typing as npt
 from scipy import sparse
 
 from graphclust.cached import cached_property
-from graphclust.compiled.graphs import csr_checks, row_subset
+from graphclust.compiled.graphs import components, row_subset
 from graphclust.compiled.graphs.objective import Rows, RowSums
 from graphclust.compiled.runtime.blocks import row_blocks, run_in_blocks
 from graphclust.html_table import html_table
@@ -119,15 +119,15 @@ class Graph:
         parent = np.arange(self.n_nodes, dtype=np.int32)
         blocks = row_blocks(self.n_nodes).tolist()
         for first, last in pairwise(blocks):
-            csr_checks.join_first_neighbors(first, last, 2, self.indptr, self.indices, parent)
-        csr_checks.flatten(parent)
+            components.join_first_neighbors(first, last, 2, self.indptr, self.indices, parent)
+        components.flatten(parent)
         sizes = np.bincount(parent, minlength=1)
         giant = sizes.argmax()
         if sizes[giant] == self.n_nodes:
             return np.zeros(self.n_nodes, np.int32)
         for first, last in pairwise(blocks):
-            csr_checks.join_remaining_neighbors(first, last, giant, 2, self.indptr, self.indices, parent)
-        csr_checks.flatten(parent)
+            components.join_remaining_neighbors(first, last, giant, 2, self.indptr, self.indices, parent)
+        components.flatten(parent)
         is_root = parent == np.arange(self.n_nodes, dtype=np.int32)
         return (np.cumsum(is_root, dtype=np.int32) - np.int32(1))[parent]
 

@@ -16,7 +16,7 @@ from graphclust.checks import as_names
 from graphclust.compiled.graphs.objective import Rows
 from graphclust.compiled.graphs.row_subset import hash_neighbors, reorder_rows
 from graphclust.compiled.runtime.blocks import entry_blocks, run_in_blocks
-from graphclust.compiled.runtime.counter_rng import mix_bits
+from graphclust.compiled.runtime.random_numbers import mix_bits
 from graphclust.graph.container import Graph
 
 MOST_ENTRIES = 1 << 22  # of a graph put in order of its structure; beyond, that takes half as long as clustering

@@ -7,7 +7,7 @@ import contextlib
 import os
 import pathlib
 
-from graphclust.compiled.runtime.thread_limit import groups_of
+from graphclust.compiled.runtime.blocks import groups_of
 
 
 def container_memory(root: str = "/") -> int | None:

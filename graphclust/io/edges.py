@@ -15,7 +15,7 @@ import numpy as np
 
 from graphclust.compiled.graphs.objective import Rows
 from graphclust.compiled.runtime.blocks import n_threads, row_blocks, run_in_blocks
-from graphclust.compiled.text import edges_to_csr, node_ids
+from graphclust.compiled.text import edges_to_csr
 from graphclust.errors import GraphFormatError, GraphValidationError, ResourceLimitError, amount, in_mebibytes
 from graphclust.graph.container import Graph
 from graphclust.graph.matrices import all_ones, graph_of_checked_rows, remark_on_isolated, warn_of
@@ -333,14 +333,14 @@ class IdTable:
 
     def _resize(self, n_bits: int) -> None:
         self.n_bits, self.shift = n_bits, np.uint64(64 - n_bits)
-        self.slots = np.full(1 << n_bits, node_ids.EMPTY, np.int64)
+        self.slots = np.full(1 << n_bits, edges_to_csr.EMPTY, np.int64)
 
     def add(self, ids: np.ndarray) -> None:
         while 2 * (self.n_ids + len(ids)) > len(self.slots):
-            known = self.slots[self.slots != node_ids.EMPTY]
+            known = self.slots[self.slots != edges_to_csr.EMPTY]
             self._resize(self.n_bits + 1)
-            node_ids.insert(known, self.multiplier, self.shift, self.slots)
-        self.n_ids += node_ids.insert(ids, self.multiplier, self.shift, self.slots)
+            edges_to_csr.insert_ids(known, self.multiplier, self.shift, self.slots)
+        self.n_ids += edges_to_csr.insert_ids(ids, self.multiplier, self.shift, self.slots)
 
     def add_all(self, ids: np.ndarray) -> None:
         """Add ids in pieces, so that the table is never much larger than it has to be."""
@@ -350,7 +350,7 @@ class IdTable:
 
     def sort(self) -> np.ndarray:
         """The ids in increasing order, after which `ranks` may be asked for."""
-        used = np.flatnonzero(self.slots != node_ids.EMPTY)
+        used = np.flatnonzero(self.slots != edges_to_csr.EMPTY)
         order = np.argsort(self.slots[used])
         self.rank_of_slot = np.zeros(len(self.slots), np.int32)
         self.rank_of_slot[used[order]] = np.arange(self.n_ids, dtype=np.int32)
@@ -358,7 +358,7 @@ class IdTable:
 
     def ranks(self, ids: np.ndarray) -> np.ndarray:
         ranks = np.empty(len(ids), np.int32)
-        node_ids.look_up(
+        edges_to_csr.look_up_ids(
             ids.astype(np.int64, copy=False), self.multiplier, self.shift, self.slots, self.rank_of_slot, ranks
         )
         return ranks

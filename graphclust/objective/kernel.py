@@ -12,7 +12,7 @@ from itertools import pairwise
 import numpy as np
 
 from graphclust.checks import as_choice, as_number, check_type
-from graphclust.compiled.graphs.seeding import KernelTerms
+from graphclust.compiled.graphs.coreset import KernelTerms
 from graphclust.compiled.runtime.blocks import row_blocks
 from graphclust.errors import ParameterError
 from graphclust.graph.container import Graph, GraphLike

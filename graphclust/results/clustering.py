@@ -12,8 +12,8 @@ import numpy.typing as npt
 from graphclust import __version__
 from graphclust.cached import cached_property
 from graphclust.checks import Seed, import_extra
+from graphclust.compiled.graphs.components import split_by_connection
 from graphclust.compiled.graphs.objective import ClusterSums
-from graphclust.compiled.graphs.overlay import split_by_connection
 from graphclust.coreset.outcome import CoresetClustering
 from graphclust.engine.well_connected import count_well_connected, minimum_cuts
 from graphclust.errors import GraphValidationError

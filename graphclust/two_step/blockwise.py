@@ -10,10 +10,10 @@ import numpy as np
 
 from graphclust.compiled.graphs import cluster_sums as sums_loops
 from graphclust.compiled.graphs.choosing import Rules, State, choose_alone
-from graphclust.compiled.graphs.label_propagation import choose_clusters
+from graphclust.compiled.graphs.cluster_sums import choose_clusters
 from graphclust.compiled.graphs.levels import Level, Partition, Task, Terms
 from graphclust.compiled.graphs.objective import ClusterSums, Objective
-from graphclust.compiled.runtime import counter_rng
+from graphclust.compiled.runtime import random_numbers
 from graphclust.compiled.runtime.blocks import MadeRows
 from graphclust.engine.connectivity import connect_once
 from graphclust.engine.contraction import links_of_nodes, rows_of_entries
@@ -117,7 +117,7 @@ def move_labels(
     """The labels after moves, each made with the share of its target as probability; no cluster is emptied."""
     nodes, to = (np.concatenate([getattr(part, name) for part in parts]) for name in ("nodes", "labels"))
     drawn = np.empty(len(nodes), np.bool_)
-    counter_rng.draw_shares(key, turn, nodes, shares[to], drawn)
+    random_numbers.draw_shares(key, turn, nodes, shares[to], drawn)
     nodes, to = nodes[drawn], to[drawn]
     made = moves_that_empty_none(labels[nodes], to, size)
     moved = labels.copy()

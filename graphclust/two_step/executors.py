@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from graphclust.compiled.graphs.label_extension import Centroids
+from graphclust.compiled.graphs.coreset import Centroids
 from graphclust.compiled.graphs.levels import Level, Partition, Task
 from graphclust.compiled.graphs.objective import ClusterSums, value_of
 from graphclust.compiled.graphs.row_subset import ChosenRows

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from graphclust.compiled.graphs.label_propagation import choose_clusters
+from graphclust.compiled.graphs.cluster_sums import choose_clusters
 from graphclust.compiled.graphs.levels import Level, Partition, Task
 from graphclust.compiled.graphs.objective import ClusterSums
 from graphclust.compiled.runtime.blocks import row_blocks, run_in_blocks

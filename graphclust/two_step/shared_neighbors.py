@@ -12,7 +12,7 @@ from math import ceil
 import numpy as np
 from scipy import sparse
 
-from graphclust.compiled.graphs import shared_neighbors as kernels
+from graphclust.compiled.graphs import coreset as kernels
 from graphclust.compiled.graphs.objective import Rows
 from graphclust.compiled.graphs.row_subset import ChosenRows
 from graphclust.compiled.runtime.blocks import entry_blocks, rows_in_blocks

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from graphclust.compiled.graphs.overlay import split_by_connection
+from graphclust.compiled.graphs.components import split_by_connection
 from graphclust.engine.join_small_clusters import Sizes, join_small, without_gaps
 from graphclust.engine.levels import run_on
 from graphclust.engine.nested_levels import (

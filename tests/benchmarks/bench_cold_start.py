@@ -51,8 +51,8 @@ SMALL = """
 import time
 start = time.process_time()
 import networkx as nx, numpy as np
-from graphclust.compiled.graphs import csr_checks
-csr_checks.flatten(np.arange(3))
+from graphclust.compiled.graphs import components
+components.flatten(np.arange(3))
 G = nx.karate_club_graph()
 nx.to_scipy_sparse_array(G)
 started = time.process_time()

@@ -17,7 +17,7 @@ import numpy as np
 
 from graphclust import Graph, open_store
 from graphclust.compiled.runtime.blocks import row_blocks, run_in_blocks
-from graphclust.compiled.runtime.counter_rng import mix_bits
+from graphclust.compiled.runtime.random_numbers import mix_bits
 from graphclust.io.store.store import new_store
 
 ENTRIES_PER_STEP, ENTRIES_PER_BLOCK = 1 << 24, 1 << 19

@@ -7,8 +7,8 @@ import warnings
 
 import pytest
 
-from graphclust.compiled.graphs.csr_checks import flatten
-from graphclust.compiled.runtime import compile_notice
+from graphclust.compiled.graphs.components import flatten
+from graphclust.compiled.runtime import compiler
 from graphclust.compiled.runtime.loops import working_time
 from graphclust.errors import GraphWarning, warn_caller
 from graphclust.progress import Progress
@@ -26,11 +26,11 @@ class Clock:
 @pytest.fixture
 def clock(monkeypatch) -> Clock:
     clock = Clock()
-    monkeypatch.setattr(compile_notice, "time", clock)
+    monkeypatch.setattr(compiler, "time", clock)
     return clock
 
 
-def compile_one(notice: compile_notice.Announcement, clock: Clock, seconds: float) -> None:
+def compile_one(notice: compiler.Announcement, clock: Clock, seconds: float) -> None:
     event = types.SimpleNamespace(data={"dispatcher": flatten})
     notice.on_start(event)
     notice.on_start(event)  # one that it calls
@@ -41,7 +41,7 @@ def compile_one(notice: compile_notice.Announcement, clock: Clock, seconds: floa
 
 def test_a_log_says_once_that_loops_are_compiled_and_for_about_how_long(clock, caplog, capsys):
     caplog.set_level(logging.INFO, "graphclust")
-    notice = compile_notice.Announcement()
+    notice = compiler.Announcement()
     compile_one(notice, clock, 0.6)
     assert caplog.text == "" and notice.n_loops == 1
     for _ in range(3):
@@ -52,7 +52,7 @@ def test_a_log_says_once_that_loops_are_compiled_and_for_about_how_long(clock, c
 
 def test_a_notebook_says_it_too(clock, monkeypatch, capsys):
     monkeypatch.setitem(sys.modules, "ipykernel", object())
-    notice = compile_notice.Announcement()
+    notice = compiler.Announcement()
     for _ in range(3):
         compile_one(notice, clock, 2.0)
     assert capsys.readouterr().err.count("compiling its loops") == 1
@@ -60,15 +60,15 @@ def test_a_notebook_says_it_too(clock, monkeypatch, capsys):
 
 def test_seconds_of_the_compiler_are_not_taken_from_a_time_budget(clock):
     progress, before = Progress(time_budget=50.0), working_time()
-    compile_one(compile_notice.Announcement(), clock, 1000.0)
+    compile_one(compiler.Announcement(), clock, 1000.0)
     try:
         assert working_time() < before - 900 and not progress.out_of_time()
     finally:
-        compile_notice.add_compiler_time(-1000.0)
+        compiler.add_compiler_time(-1000.0)
     progress = Progress(time_budget=50.0)
-    compile_notice.add_compiler_time(-1000.0)
+    compiler.add_compiler_time(-1000.0)
     assert progress.out_of_time(), "the same seconds of work are"
-    compile_notice.add_compiler_time(1000.0)
+    compiler.add_compiler_time(1000.0)
 
 
 def test_warnings_reach_the_log_unless_a_filter_ignores_them(caplog):

@@ -4,8 +4,7 @@ import pytest
 from cases import refuses
 
 from graphclust import limit_threads
-from graphclust.compiled.runtime.blocks import most_threads, n_threads
-from graphclust.compiled.runtime.thread_limit import default_threads, quotas
+from graphclust.compiled.runtime.blocks import default_threads, most_threads, n_threads, quotas
 from graphclust.errors import ParameterError
 from graphclust.io.container_limits import available_bytes, container_memory
 
@@ -87,7 +86,7 @@ def environment(monkeypatch):
     [(None, "3", 3), (None, "3,2", 3), (None, "64", 8), (None, "all", 8), ("5", "3", 5), ("64", None, 8), ("", "2", 2)],
 )
 def test_our_variable_goes_before_the_usual_one_and_neither_above_the_processors(environment, ours, usual, n):
-    environment.setattr("graphclust.compiled.runtime.thread_limit.quotas", lambda: iter(()))
+    environment.setattr("graphclust.compiled.runtime.blocks.quotas", lambda: iter(()))
     for name, value in (("GRAPHCLUST_NUM_THREADS", ours), ("OMP_NUM_THREADS", usual)):
         if value is not None:
             environment.setenv(name, value)

@@ -23,10 +23,10 @@ pytestmark = pytest.mark.skipif("NUMBA_DISABLE_JIT" in os.environ, reason="nothi
 # Calls loops that call others.
 JOIN_NEIGHBORS = """
 import numpy as np
-from graphclust.compiled.graphs import csr_checks
+from graphclust.compiled.graphs import components
 parent, indptr, indices = np.arange(3), np.array([0, 1, 2, 2]), np.array([1, 0])
-csr_checks.join_first_neighbors(0, 3, 2, indptr, indices, parent)
-csr_checks.flatten(parent)
+components.join_first_neighbors(0, 3, 2, indptr, indices, parent)
+components.flatten(parent)
 assert parent.tolist() == [0, 0, 2]
 """
 LOOPS = ["flatten", "join", "join_first_neighbors", "root"]
@@ -117,7 +117,7 @@ def test_loops_are_read_by_content_from_the_folder_that_is_named_and_from_the_pa
         source.write("# another version\n")
     elsewhere = {"GRAPHCLUST_LOOPS": str(made), "HOME": str(tmp_path)}  # where no earlier run has kept this version
     refused = run(SCRIPT, package=package, GRAPHCLUST_NO_COMPILE="1", **elsewhere)
-    assert re.search(r"csr_checks.* is not compiled for .*run `graphclust compile`", refused.stderr)
+    assert re.search(r"components.* is not compiled for .*run `graphclust compile`", refused.stderr)
     assert compiled(package=package, **elsewhere) == LOOPS
 
 

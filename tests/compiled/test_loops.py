@@ -76,7 +76,7 @@ def test_a_small_graph_is_clustered_without_numba_where_loops_would_be_compiled(
     if kept:
         folder = tmp_path / fingerprint() / "graphs"
         folder.mkdir(parents=True)
-        for stem in ("csr_checks", "v_cycle", "local_moving"):
+        for stem in ("components", "v_cycle", "local_moving"):
             (folder / f"{stem}.loop-1.0.0").touch()
     code = (
         "import sys, networkx as nx, graphclust; graphclust.communities(nx.gnm_random_graph(60, 600, seed=1), rng=0);"

@@ -15,9 +15,10 @@ FIRST, LAST = (0, 61), (0, 68)  # with which the tests of loops, of the cache an
 # Each of our modules that uses such names: what it takes them from, and the names.
 PRIVATE = {
     "loop_cache": [(compiler.CompileResult, ["_rebuild", "_reduce"]), (serialize, ["dumps"])],
-    "compile_notice": [(event, ["Listener", "register"])],
-    "interrupts": [(event, ["Listener", "register"])],
-    "loops": [(options.DefaultOptions, ["_nrt", "no_cpython_wrapper", "no_cfunc_wrapper"])],
+    "compiler": [
+        (event, ["Listener", "register"]),
+        (options.DefaultOptions, ["_nrt", "no_cpython_wrapper", "no_cfunc_wrapper"]),
+    ],
 }
 
 
@@ -44,10 +45,10 @@ def test_this_version_of_numba_has_the_names_that_a_module_uses(module):
 
 @pytest.mark.skipif("NUMBA_DISABLE_JIT" in os.environ, reason="nothing is compiled")
 def test_a_loop_of_this_version_asks_our_cache_and_says_what_processor_it_is_for():
-    from graphclust.compiled.graphs.csr_checks import flatten
+    from graphclust.compiled.graphs.components import flatten
     from graphclust.compiled.runtime.loop_cache import LoopCache
 
-    assert isinstance(flatten._cache, LoopCache) and hasattr(numba.njit(version), "_cache")
+    assert isinstance(flatten.dispatcher._cache, LoopCache) and hasattr(numba.njit(version), "_cache")
     processor = flatten.dispatcher.targetctx.codegen().magic_tuple()
     assert len(processor) == 3 and all(isinstance(part, str) for part in processor)
 

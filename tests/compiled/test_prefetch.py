@@ -12,8 +12,8 @@ from graphclust.compiled.graphs import local_moving as loops
 from graphclust.compiled.graphs.levels import Task
 from graphclust.compiled.graphs.objective import Rows, value_of
 from graphclust.compiled.runtime import prefetch
-from graphclust.compiled.runtime.loops import start_compiler
-from graphclust.compiled.runtime.prefetch import CACHED, ask_for, ask_for_neighbors, ask_for_next, ask_for_row
+from graphclust.compiled.runtime.loops import ask_for, start_compiler
+from graphclust.compiled.runtime.prefetch import CACHED, ask_for_neighbors, ask_for_next, ask_for_row
 from graphclust.engine import levels, sequential_contraction
 from graphclust.engine.levels import run_on, stays_and_sums, with_sums
 from graphclust.engine.local_moving import refine

@@ -22,11 +22,11 @@ SCRIPT = """
 import json, os, sys
 import networkx as nx, numpy as np
 from numba.core import event
-from graphclust.compiled.graphs import csr_checks
+from graphclust.compiled.graphs import components
 from graphclust.compiled.runtime.loop_cache import fingerprint
 from graphclust.compiled.runtime.loops import start_compiler
 start_compiler()
-csr_checks.flatten(np.arange(3))
+components.flatten(np.arange(3))
 G = nx.karate_club_graph()
 from graphclust import coreset_sc
 loaded = {}

@@ -8,7 +8,7 @@ import pytest
 from graphs import make
 
 import graphclust
-from graphclust.compiled.runtime import blocks, counter_rng
+from graphclust.compiled.runtime import blocks, random_numbers
 from graphclust.compiled.runtime.blocks import coarse_blocks, map_blocks, row_blocks
 from graphclust.coreset import parallel_sampling as steps
 from graphclust.coreset.label_extension import centroids_of_rows, extend_labels, labels_in_block
@@ -63,7 +63,7 @@ def joined(rounds):
 def test_draws_are_uniform_and_of_different_turns_independent():
     draws = np.empty((3, 40_000))
     for turn in range(3):
-        counter_rng.fill_uniforms(2**63 - 5, turn, 0, draws[turn])
+        random_numbers.fill_uniforms(2**63 - 5, turn, 0, draws[turn])
     assert (draws >= 0).all() and (draws < 1).all()
     counts = np.array([np.histogram(row, 50, (0, 1))[0] for row in draws])
     assert (((counts - 800.0) ** 2 / 800.0).sum(axis=1) < 100).all()  # 49 degrees of freedom
@@ -73,8 +73,8 @@ def test_draws_are_uniform_and_of_different_turns_independent():
 
 def test_a_draw_depends_on_its_number_alone():
     whole, part = np.empty(100), np.empty(40)
-    counter_rng.fill_uniforms(5, 1, 0, whole)
-    counter_rng.fill_uniforms(5, 1, 30, part)
+    random_numbers.fill_uniforms(5, 1, 0, whole)
+    random_numbers.fill_uniforms(5, 1, 30, part)
     assert (whole[30:70] == part).all()
 
 

@@ -7,7 +7,7 @@ from cases import for_each, refuses
 from graphs import all_graphs, make, make_graph, poisoned_except
 from reference import algorithms as reference
 
-from graphclust.compiled.graphs import sampling_tree
+from graphclust.compiled.graphs import coreset
 from graphclust.coreset.seeding import d2_seeding
 from graphclust.errors import ConvergenceWarning, GraphClustError, GraphValidationError, ParameterError
 from graphclust.io.graph_input import as_graph
@@ -100,29 +100,29 @@ def test_without_self_loops_the_distribution_is_neither_degenerate_nor_uniform(n
 def test_tree_draws_each_leaf_in_proportion_to_its_mass(n):
     masses = np.random.default_rng(n).random(n) * (np.arange(n) % 3 > 0)
     masses[-1] = 0.5
-    tree = sampling_tree.build(masses)
+    tree = coreset.build_tree(masses)
     for leaf in range(0, n - 1, 2):
         masses[leaf] *= 0.25
-        sampling_tree.set_mass(tree, leaf, masses[leaf])
+        coreset.set_leaf(tree, leaf, masses[leaf])
     assert tree[0] == pytest.approx(masses.sum())
     ruler = (np.arange(40_000) + 0.5) / 40_000
-    drawn = np.array([sampling_tree.draw(tree, u) for u in ruler])
+    drawn = np.array([coreset.draw_leaf(tree, u) for u in ruler])
     np.testing.assert_allclose(np.bincount(drawn, minlength=n) / len(ruler), masses / masses.sum(), atol=1e-3)
     assert (masses[drawn] > 0).all()
-    assert masses[sampling_tree.draw(tree, np.nextafter(1.0, 0.0))] > 0
+    assert masses[coreset.draw_leaf(tree, np.nextafter(1.0, 0.0))] > 0
 
 
 def test_a_sum_rounded_up_does_not_lead_to_a_leaf_without_mass():
     """Rounding twice makes the last target as large as the last mass, as if it belonged to the leaf behind it."""
     eps = 2.0**-52
     masses = np.array([1.5 * eps, 0.0, 1.0 + 2.0 * eps, 0.0])
-    assert sampling_tree.draw(sampling_tree.build(masses), np.nextafter(1.0, 0.0)) == 2
+    assert coreset.draw_leaf(coreset.build_tree(masses), np.nextafter(1.0, 0.0)) == 2
 
 
 def test_a_tree_of_many_float32_sized_masses_reaches_the_last_leaves():
     n = (1 << 24) + (1 << 20)  # a running float32 sum of ones stops at 2^24
-    tree = sampling_tree.build(np.ones(n))
-    drawn = [sampling_tree.draw(tree, u) for u in (np.arange(1000) + 0.999) / 1000]
+    tree = coreset.build_tree(np.ones(n))
+    drawn = [coreset.draw_leaf(tree, u) for u in (np.arange(1000) + 0.999) / 1000]
     assert max(drawn) > 1 << 24
     assert tree[0] == n
 

@@ -18,14 +18,11 @@ import graphclust
 from graphclust import balanced_partition
 from graphclust.compiled.graphs import balance as balance_loops
 from graphclust.compiled.graphs import fiduccia_mattheyses as climbing
-from graphclust.compiled.graphs import jet
-from graphclust.compiled.graphs.bisection import grow_halves
 from graphclust.compiled.graphs.levels import Task
 from graphclust.compiled.graphs.objective import ADDITIVE, Objective
-from graphclust.compiled.graphs.region_growing import balance_connected
-from graphclust.compiled.graphs.two_hop import join_singletons
+from graphclust.compiled.graphs.region_growing import balance_connected, grow_halves, join_singletons
 from graphclust.compiled.runtime.loops import plain
-from graphclust.compiled.runtime.shuffling import draws_of
+from graphclust.compiled.runtime.random_numbers import draws_of
 from graphclust.engine import levels
 from graphclust.engine.levels import partition_in, room_for, value, with_sizes_as_masses, with_sums
 from graphclust.engine.packing import packed_labels
@@ -406,8 +403,8 @@ def test_fiduccia_mattheyses_crosses_a_hill():
 
 
 def moved_in_rounds(level, found, task):
-    room = room_for(level, task.k)
-    return partition_in(room, jet.move_in_rounds_into(level, found, task, np.zeros(task.k), jet.Rounds(0.25, 12), room))
+    room, rounds = room_for(level, task.k), balance_loops.Rounds(0.25, 12)
+    return partition_in(room, balance_loops.move_in_rounds_into(level, found, task, np.zeros(task.k), rounds, room))
 
 
 @pytest.mark.parametrize("seed", range(8))

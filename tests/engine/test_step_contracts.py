@@ -10,8 +10,7 @@ import pytest
 from graphclust.compiled.graphs import choosing
 from graphclust.compiled.graphs import local_moving as loops
 from graphclust.compiled.graphs.balance import balance_into
-from graphclust.compiled.graphs.bounds import limits_of
-from graphclust.compiled.graphs.levels import Task
+from graphclust.compiled.graphs.levels import Task, limits_of
 from graphclust.compiled.graphs.objective import ADDITIVE, Objective
 from graphclust.engine import bisection, engine, settling, v_cycle
 from graphclust.engine.connectivity import connect_once

@@ -5,11 +5,9 @@ Source: Clauset, Newman & Moore 2004, "Finding community structure in very large
 
 import numpy as np
 
-from graphclust.compiled.graphs.bounds import limits_of
-from graphclust.compiled.graphs.levels import Partition, write
-from graphclust.compiled.graphs.masses import several_masses, size_of_mass
+from graphclust.compiled.graphs.levels import Partition, limits_of, write
 from graphclust.compiled.graphs.merging import CLUSTER, LIST, Chains, Merger, masses_of, merge_pairs, number_roots
-from graphclust.compiled.graphs.objective import ClusterSums
+from graphclust.compiled.graphs.objective import ClusterSums, several_masses, size_of_mass
 from graphclust.compiled.runtime.loops import loop
 
 NO_END = 1 << 62  # entries that merging may read before it comes back

@@ -1,14 +1,18 @@
 """What one node does in local moving: it looks at its row, and chooses the cluster that raises the objective most.
 
 The nodes of a batch choose side by side, by the labels and sums as they stand, and change nothing of these.
+
+A row may be so long that one thread would keep all others waiting. Threads share first its entries, to look up the
+clusters of the neighbors, and then the clusters. The links to a cluster are added by one thread in the order of the
+row, so choices are those of one thread, bit by bit.
 """
 
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from graphclust.compiled.graphs.bounds import has_room, may_lose, may_stand, size_at
-from graphclust.compiled.graphs.cluster_links import LEAST_LINK, sum_of_links
+from graphclust.compiled.graphs.cluster_sums import LEAST_LINK, sum_of_links
+from graphclust.compiled.graphs.levels import has_room, may_lose, may_stand, size_at
 from graphclust.compiled.graphs.objective import (
     ADDITIVE,
     LEAST_GAIN,
@@ -245,3 +249,33 @@ def choose_alone(level, objective, now, nodes):
     nobody = Batch(nodes, np.zeros(n + 1, np.int64), 0, 0, 0, 0)
     choose_moves(np.int64(0), n, level, objective, now, nobody, choices, scratch_for(len(now.sums.size)))
     return choices.target
+
+
+@loop(**UNCOUNTED)
+def look_up_clusters(first, last, block, u, rows, labels, clusters):
+    """The clusters at the ends of entries first..last-1 of the row of u, -1 for a loop."""
+    for e in range(first, last):
+        v = np.uint32(rows.indices[rows.indptr[u] + e])
+        clusters[e] = -1 if v == u else labels[v]
+
+
+@loop(**UNCOUNTED)
+def look_at_some(entries, u, level, objective, now, clusters, scratch):
+    """What a move of u would change, to one of the clusters at the ends of some entries of its row."""
+    link, met = scratch
+    own, start, weighted = now.labels[u], level.rows.indptr[u], len(level.rows.weights) > 0
+    met[0], n_met = own, 1
+    link[own] = LEAST_LINK
+    for e in entries:
+        c = clusters[e]
+        before = link[c]
+        met[n_met] = c
+        n_met += before == 0.0
+        link[c] = sum_of_links(before, level.rows.weights[start + e] if weighted else 1.0, objective.layers)
+    return judge(u, n_met, level, objective, now, scratch)
+
+
+@loop(**UNCOUNTED)
+def choose_of_looks(i, look, rows, labels, batch, choices):
+    """`choose`, called from Python."""
+    choose(i, look, rows, labels, batch, choices)

@@ -1,10 +1,39 @@
-"""The sums of clusters: what stays with each node in its cluster, what leaves it, and what nodes bring to the sums."""
+"""Links of nodes to clusters, and the sums of clusters.
+
+Where loops add up the links of a node, or of a cluster, to each cluster, links inside the cluster itself are frequent:
+a branch on them is unpredictable, and repeated additions to one address stall on store-to-load forwarding. So they go
+in turn to INNER accumulators after those of the clusters. These begin at LEAST_LINK, so that the cluster itself counts
+as met.
+"""
 
 import numpy as np
 
-from graphclust.compiled.graphs.masses import add_mass
+from graphclust.compiled.graphs.objective import add_mass
 from graphclust.compiled.runtime.loops import INLINED, UNCOUNTED, loop
 from graphclust.compiled.runtime.prefetch import AHEAD, CACHED, ask_for_neighbors
+
+INNER = 4  # fewer accumulators stall, more take longer to add up; a power of two, since `&` takes the turns
+LEAST_LINK = 2.0**-1022  # not zero, so that its cluster counts as met; vanishes in a sum with any weight above 1e-291
+
+
+@loop(**INLINED)
+def sum_of_links(before, weight, layers):
+    """A link and one more edge; of a graph with layers never zero, since weights may cancel and its cluster was met."""
+    if len(layers) == 0:
+        return before + weight
+    else:
+        total = before + weight
+        return total if total != 0.0 else LEAST_LINK
+
+
+@loop(**INLINED)
+def place_of(c, inner, i, k):
+    """Where the link of a row's i-th entry, to cluster c of k, is added; `inner` : whether it is one to keep apart.
+
+    Counted from the row's start, so that sums are the same wherever the row lies.
+    """
+    return k + (i & (INNER - 1)) if inner else c
+
 
 LONG_ROW = 64  # entries; on shorter rows single look-ups are faster
 
@@ -65,3 +94,34 @@ def weights_to_others(first, last, block, rows, labels, leaving):
             if labels[np.uint32(row[e])] != own:  # unsigned: no test for counting from the end
                 total += row_weights[e] if weighted else 1.0
         leaving[u] = total
+
+
+@loop()
+def choose_clusters(first, last, block, n_clusters, nodes, rows, labels, chosen):
+    """chosen[i] = the cluster that node nodes[i] has most weight to, the lower of equals; -1 when to none."""
+    indptr, indices, weights = rows
+    weighted, many = len(weights) > 0, len(labels) > CACHED
+    link = np.zeros(n_clusters)
+    met = np.empty(n_clusters, np.int32)
+    for i in range(first, last):
+        u = nodes[i]
+        if many and i + AHEAD < last:
+            ask_for_neighbors(labels, rows, nodes[i + AHEAD])
+        n_met = 0
+        for e in range(indptr[u], indptr[u + 1]):
+            c = labels[indices[e]]
+            if c < 0:
+                continue
+            if link[c] == 0.0:
+                met[n_met] = c
+                n_met += 1
+            link[c] += weights[e] if weighted else 1.0
+        best = -1
+        most = 0.0
+        for j in range(n_met):
+            c = met[j]
+            if link[c] > most or (link[c] == most and c < best):
+                most = link[c]
+                best = c
+            link[c] = 0.0
+        chosen[i] = best

@@ -1,19 +1,20 @@
-"""Contraction (aggregation): clusters become the nodes of a coarser graph; its partitions keep their value."""
+"""Contraction (aggregation): clusters become the nodes of a coarser graph; its partitions keep their value.
+
+The links between clusters are added up cluster by cluster, or, of a very large graph, in the order of its file.
+"""
 
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from graphclust.compiled.graphs.bounds import loads_of
-from graphclust.compiled.graphs.cluster_links import INNER, LEAST_LINK, place_of, sum_of_links
-from graphclust.compiled.graphs.levels import Level, Terms, copy_to
+from graphclust.compiled.graphs.cluster_sums import INNER, LEAST_LINK, place_of, sum_of_links
+from graphclust.compiled.graphs.levels import Level, Terms, copy_to, loads_of
 from graphclust.compiled.graphs.objective import Rows
 from graphclust.compiled.runtime.blocks import MadeRows
-from graphclust.compiled.runtime.instructions import read_only
-from graphclust.compiled.runtime.loops import loop
-from graphclust.compiled.runtime.prefetch import CACHED, ask_for_next
+from graphclust.compiled.runtime.loops import loop, read_only
+from graphclust.compiled.runtime.prefetch import AHEAD, CACHED, ask_for_neighbors, ask_for_next
 
-AHEAD = 4  # nodes: so far ahead the clusters of neighbors are asked for; before that, who and where those are
+MEMBERS_AHEAD = 4  # so far ahead the clusters of neighbors are asked for; before that, who and where those are
 
 
 class Members(NamedTuple):
@@ -61,8 +62,8 @@ def link_clusters(first, last, block, made, rows, members):
     for c in range(first, last):
         start = written
         for i in range(starts[c], starts[c + 1]):
-            if i + 3 * AHEAD < end:
-                ask_for_next(cluster, rows, nodes, i, AHEAD, many)
+            if i + 3 * MEMBERS_AHEAD < end:
+                ask_for_next(cluster, rows, nodes, i, MEMBERS_AHEAD, many)
             row = rows.indptr[nodes[i]]
             for e in range(row, rows.indptr[nodes[i] + 1]):
                 other = cluster[np.uint32(rows.indices[e])]
@@ -106,3 +107,78 @@ def contract_into(level, found, rows):
     copy_to(rows.indices, made.indices)
     copy_to(rows.weights, made.weights)
     return len(made.indices)
+
+
+@loop()
+def add_links(first, last, lane, part, n_parts, rows, cluster, links):
+    """Add the entries of one part of a lane's rows to links (n_lanes, k, k); nodes of cluster -1 are left out."""
+    weighted, many = len(rows.weights) > 0, len(cluster) > CACHED
+    start = first + (last - first) * part // n_parts
+    stop = first + (last - first) * (part + 1) // n_parts
+    for u in range(start, stop):
+        if many and u + AHEAD < stop:
+            ask_for_neighbors(cluster, rows, u + AHEAD)
+        own = cluster[u]
+        if own < 0:
+            continue
+        row_links = links[lane, own]
+        stays = 0.0  # apart from the others: often most links do
+        for e in range(rows.indptr[u], rows.indptr[u + 1]):
+            other = cluster[np.uint32(rows.indices[e])]
+            weight = rows.weights[e] if weighted else 1.0
+            if other == own:
+                stays += weight
+            else:
+                row_links[other] += weight
+        row_links[own] += stays
+
+
+@loop()
+def list_links(starts, length, rows, cluster, k, keys, weights):
+    """Of the runs of `length` rows that begin at `starts`: own cluster k + the other's, and the weight, each entry.
+
+    With empty `keys` they are counted only.
+    """
+    weighted = len(rows.weights) > 0
+    n = len(cluster)
+    written = 0
+    for start in starts:
+        for u in range(start, min(start + length, n)):
+            if cluster[u] < 0:
+                continue
+            for e in range(rows.indptr[u], rows.indptr[u + 1]):
+                if len(keys) > 0:
+                    keys[written] = np.int64(cluster[u]) * k + cluster[np.uint32(rows.indices[e])]
+                    if weighted:
+                        weights[written] = rows.weights[e]
+                written += 1
+    return written
+
+
+@loop()
+def overlay_pair(one, k, other, n_other, overlay):
+    """overlay[u] = the number of the pair (one[u], other[u]), in the order of the first; returns how many there are.
+
+    The nodes are sorted by `one`, so that a table of the clusters of `other` is all that has to be kept.
+    """
+    n = len(one)
+    starts, order, number = np.zeros(k + 1, np.int64), np.empty(n, np.int32), np.full(n_other, -1, np.int32)
+    for u in range(n):
+        starts[one[u] + 1] += 1
+    for c in range(k):
+        starts[c + 1] += starts[c]
+    place = starts[:-1].copy()
+    for u in range(n):
+        order[place[one[u]]] = u
+        place[one[u]] += 1
+    n_pairs = 0
+    for c in range(k):
+        for i in range(starts[c], starts[c + 1]):
+            u = order[i]
+            if number[other[u]] < 0:
+                number[other[u]] = n_pairs
+                n_pairs += 1
+            overlay[u] = number[other[u]]
+        for i in range(starts[c], starts[c + 1]):
+            number[other[order[i]]] = -1
+    return n_pairs

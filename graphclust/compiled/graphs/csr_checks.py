@@ -1,16 +1,13 @@
-"""One streaming pass that checks a CSR matrix and collects degrees and loops; connected components."""
+"""One streaming pass that checks a CSR matrix and collects degrees and loops."""
 
 import numpy as np
 
-from graphclust.compiled.runtime.counter_rng import mix_bits
 from graphclust.compiled.runtime.loops import UNCOUNTED, loop
-from graphclust.compiled.runtime.prefetch import CACHED, ask_for
+from graphclust.compiled.runtime.random_numbers import mix_bits
 
 # Columns of the report that `count_faults` fills, one row a block.
 OUT_OF_RANGE, NOT_FINITE, NEGATIVE, ZERO, UNORDERED = range(5)
 N_FAULTS = 5
-
-AHEAD = 16  # nodes: the first two or so neighbors of a row are prefetched so far ahead
 
 
 @loop(**UNCOUNTED)
@@ -110,51 +107,3 @@ def count_faults(first, last, block, rows, counts, examples):
                 if counts[block, kind] == 0:
                     examples[block, kind] = e
                 counts[block, kind] += 1
-
-
-@loop(**UNCOUNTED)
-def root(parent, u):
-    while parent[u] != u:
-        parent[u] = parent[parent[u]]
-        u = parent[u]
-    return u
-
-
-@loop(**UNCOUNTED)
-def join(parent, u, v):
-    """The lower root becomes the parent, so that a component's root is its lowest node."""
-    u, v = root(parent, u), root(parent, v)
-    if u < v:
-        parent[v] = u
-    elif v < u:
-        parent[u] = v
-
-
-@loop(**UNCOUNTED)
-def join_first_neighbors(first, last, n_neighbors, indptr, indices, parent):
-    """Join each node with its first few neighbors: on most graphs this finds the giant component already."""
-    many = len(parent) > CACHED
-    for u in range(first, last):
-        if many and u + 2 * AHEAD < last:
-            ask_for(indices, indptr[u + 2 * AHEAD])
-            start = indptr[u + AHEAD]
-            for e in range(start, min(start + n_neighbors, indptr[u + AHEAD + 1])):
-                ask_for(parent, np.uint32(indices[e]))
-        for e in range(indptr[u], min(indptr[u] + n_neighbors, indptr[u + 1])):
-            join(parent, u, indices[e])
-
-
-@loop(**UNCOUNTED)
-def join_remaining_neighbors(first, last, giant, n_neighbors, indptr, indices, parent):
-    """Join the rest of the edges, except those from nodes already in `giant`: the edge's other end sees it too."""
-    for u in range(first, last):
-        if root(parent, u) == giant:
-            continue
-        for e in range(indptr[u] + n_neighbors, indptr[u + 1]):
-            join(parent, u, indices[e])
-
-
-@loop(**UNCOUNTED)
-def flatten(parent):
-    for u in range(len(parent)):
-        parent[u] = parent[parent[u]]  # a parent is never above its child, and is flat already

@@ -13,14 +13,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from graphclust.compiled.graphs.bounds import limits_of, may_lose
 from graphclust.compiled.graphs.choosing import Node, Scratch, best_cluster_met, meet_with_layers
 from graphclust.compiled.graphs.heap import pop, push
-from graphclust.compiled.graphs.levels import Partition, write
-from graphclust.compiled.graphs.masses import add_mass
-from graphclust.compiled.graphs.objective import LEAST_GAIN, ClusterSums, gain_of_link, loss_of_leaving
+from graphclust.compiled.graphs.levels import Partition, limits_of, may_lose, write
+from graphclust.compiled.graphs.objective import LEAST_GAIN, ClusterSums, add_mass, gain_of_link, loss_of_leaving
 from graphclust.compiled.runtime.loops import INLINED, UNCOUNTED, loop
-from graphclust.compiled.runtime.shuffling import shuffle
+from graphclust.compiled.runtime.random_numbers import shuffle
 
 NEVER = -np.inf
 KEPT, ROLLED_BACK = 1, 2  # moves

@@ -4,8 +4,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from graphclust.compiled.runtime.counter_rng import mix_bits
 from graphclust.compiled.runtime.loops import loop
+from graphclust.compiled.runtime.random_numbers import mix_bits
 
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 

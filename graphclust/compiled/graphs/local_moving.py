@@ -15,21 +15,24 @@ from typing import NamedTuple
 
 import numpy as np
 
-from graphclust.compiled.graphs.bounds import has_room, limits_of, may_lose, shift_load, size_at
 from graphclust.compiled.graphs.choosing import WORD, Batch, Choices, Rules, State, choose_moves, hash_of, scratch_for
-from graphclust.compiled.graphs.levels import Partition, write
-from graphclust.compiled.graphs.masses import add_mass, clear_mass, copy_mass, no_masses, typical_product
+from graphclust.compiled.graphs.levels import Partition, has_room, limits_of, may_lose, shift_load, size_at, write
 from graphclust.compiled.graphs.objective import (
     ADDITIVE,
     LEAST_GAIN,
     ClusterSums,
     Objective,
+    add_mass,
+    clear_mass,
+    copy_mass,
     gain_of_joining,
     loss_of_leaving,
+    no_masses,
     score,
+    typical_product,
 )
-from graphclust.compiled.runtime.counter_rng import mix_bits
 from graphclust.compiled.runtime.loops import INLINED, UNCOUNTED, loop
+from graphclust.compiled.runtime.random_numbers import mix_bits
 
 # Nodes of one batch do not see each other's choices. With 16 batches regions are about as good as one by one, with 64
 # as good on planted, social, web and mesh graphs; each costs a call for every thread.

@@ -4,17 +4,18 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from graphclust.compiled.graphs.bounds import has_room, load_at, shift_load
-from graphclust.compiled.graphs.cluster_links import LEAST_LINK, sum_of_links
+from graphclust.compiled.graphs.cluster_sums import LEAST_LINK, sum_of_links
 from graphclust.compiled.graphs.heap import pop, push
-from graphclust.compiled.graphs.masses import add_mass, copy_mass
+from graphclust.compiled.graphs.levels import has_room, load_at, shift_load
 from graphclust.compiled.graphs.objective import (
     ADDITIVE,
     CHANCE,
     RATIO,
     UNGUARDED,
     Objective,
+    add_mass,
     better_of,
+    copy_mass,
     gain_of_union,
     score,
 )

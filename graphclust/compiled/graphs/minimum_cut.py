@@ -9,13 +9,12 @@ that of a node, or of the nodes up to some place of a scan. Ties are by number, 
 
 import numpy as np
 
+from graphclust.compiled.graphs.components import flatten, join, root
 from graphclust.compiled.graphs.contraction import contract
-from graphclust.compiled.graphs.csr_checks import flatten, join, root
 from graphclust.compiled.graphs.heap import pop, push
 from graphclust.compiled.graphs.levels import Level, Partition, Terms
 from graphclust.compiled.graphs.objective import ClusterSums, Rows
-from graphclust.compiled.runtime.instructions import read_only
-from graphclust.compiled.runtime.loops import loop
+from graphclust.compiled.runtime.loops import loop, read_only
 
 APART, WHOLE = -2, -1  # what becomes of a node that is not in a part of its cluster: it is alone, or its cluster stays
 ROUND_OFF = 1e-9  # relative: cuts so alike weigh the same

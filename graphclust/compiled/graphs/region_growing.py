@@ -1,12 +1,16 @@
-"""Connected parts of even size: grown one after the other, each along the weakest connections, or evened out by pieces.
+"""Parts of even size: bisected or grown one after the other, along the weakest connections, or evened out by pieces.
 
-Load flows from each cluster to lighter neighbors, and all stay connected: a node that holds its cluster together takes
-along what it would cut off from the largest part of the rest. What that is one depth-first search of the cluster tells:
-the subtrees from which no edge leads above the node.
+On the way down to a bisection nodes that no region has room for are joined if they share their most linked region:
+leaves of a hub have no other neighbor, most stay alone if regions are bounded, and levels hardly shrink.
 
-Source: Karypis & Kumar 1998, "A fast and high quality multilevel scheme for partitioning irregular graphs" (GGGP);
-Hopcroft & Tarjan 1973, "Efficient algorithms for graph manipulation" (cut vertices); Cybenko 1989, "Dynamic load
-balancing for distributed memory multiprocessors" (load that flows along differences).
+Where parts have to stay connected, load flows from each to lighter neighbors: a node that holds its cluster together
+takes along what it would cut off from the largest part of the rest. What that is one depth-first search of the cluster
+tells: the subtrees from which no edge leads above the node.
+
+Source: Karypis & Kumar 1998, "A fast and high quality multilevel scheme for partitioning irregular graphs" (greedy
+graph growing); LaSalle et al. 2015, "Improving graph partitioning for modern graphs and architectures" (two-hop
+coarsening); Hopcroft & Tarjan 1973, "Efficient algorithms for graph manipulation" (cut vertices); Cybenko 1989,
+"Dynamic load balancing for distributed memory multiprocessors" (load that flows along differences).
 """
 
 from typing import NamedTuple
@@ -16,6 +20,114 @@ import numpy as np
 from graphclust.compiled.graphs.choosing import Scratch, meet_clusters
 from graphclust.compiled.graphs.heap import pop, push
 from graphclust.compiled.runtime.loops import UNCOUNTED, loop
+
+
+@loop()
+def join_singletons(rows, size, parts, labels, most):
+    """Regions of one node that share their most linked region, and their part, become one that holds at most `most`.
+
+    labels : of the regions, changed in place. Nodes without a link share one with each other. Returns how many regions
+    there are, numbered by their first node.
+    """
+    n = len(labels)
+    count, load, link = np.zeros(n, np.int64), np.zeros(n), np.zeros(n)
+    open_at, weighted = np.full(n, -1, np.int32), len(rows.weights) > 0
+    for u in range(n):
+        count[labels[u]] += 1
+        load[labels[u]] += size[u]
+    open_for = np.full(n, -1, np.int32)  # of each part, for nodes without a link
+    for u in range(n):
+        if count[labels[u]] != 1:
+            continue
+        best, most_link = -1, 0.0
+        for e in range(rows.indptr[u], rows.indptr[u + 1]):
+            v = rows.indices[e]
+            if v != u:
+                c = labels[v]
+                link[c] += rows.weights[e] if weighted else 1.0
+                if link[c] > most_link or (link[c] == most_link and c < best):
+                    best, most_link = c, link[c]
+        for e in range(rows.indptr[u], rows.indptr[u + 1]):
+            link[labels[rows.indices[e]]] = 0.0
+        group = open_at[best] if best >= 0 else open_for[parts[u]]
+        if group >= 0 and load[group] + size[u] <= most:
+            count[labels[u]], load[labels[u]] = 0, 0.0
+            labels[u] = group
+            count[group] += 1
+            load[group] += size[u]
+        elif best >= 0:
+            open_at[best] = labels[u]
+        else:
+            open_for[parts[u]] = labels[u]
+    number, k = open_at, 0
+    number[:] = -1
+    for u in range(n):
+        if number[labels[u]] < 0:
+            number[labels[u]] = k
+            k += 1
+        labels[u] = number[labels[u]]
+    return k
+
+
+@loop(**UNCOUNTED)
+def _farthest_node(start, rows, reached, number, queue):
+    """The node that a breadth-first search from `start` comes to last; reached[u] = number for all that it comes to."""
+    head, tail = 0, 1
+    queue[0], reached[start] = start, number
+    while head < tail:
+        u = queue[head]
+        head += 1
+        for e in range(rows.indptr[u], rows.indptr[u + 1]):
+            v = rows.indices[e]
+            if reached[v] != number:
+                reached[v] = number
+                queue[tail] = v
+                tail += 1
+    return np.int64(queue[tail - 1])
+
+
+@loop()
+def grow_halves(rows, size, parts, target, order):
+    """One half of each part: labels 2 p and 2 p + 1 of the nodes of part p, of which the second holds about target[p].
+
+    rows : without edges between parts. order : the nodes; in each part a half begins as far as there is from the first.
+    """
+    n = len(parts)
+    halves, grown, gain, is_met = np.empty(n, np.int32), np.zeros(len(target)), np.zeros(n), np.zeros(n, np.bool_)
+    room = n + len(rows.indices) + 1
+    gains, items, weighted = np.empty(room), np.empty(room, np.int32), len(rows.weights) > 0
+    reached, queue = np.full(n, -1), np.empty(n, np.int32)
+    for u in range(n):
+        halves[u] = 2 * parts[u]
+    for start in order:
+        p, heap = parts[start], 0
+        if halves[start] != 2 * p or target[p] == 0.0 or (grown[p] > 0.0 and grown[p] + 0.5 * size[start] >= target[p]):
+            continue
+        if grown[p] == 0.0:
+            start = _farthest_node(start, rows, reached, start, queue)
+        heap = push(gains, items, heap, 0.0, start)
+        gain[start], is_met[start] = 0.0, True
+        while heap > 0:
+            u = np.int64(items[0])
+            is_true = gains[0] == gain[u] and halves[u] == 2 * p
+            heap = pop(gains, items, heap)
+            if not is_true or (grown[p] > 0.0 and grown[p] + 0.5 * size[u] >= target[p]):
+                continue
+            halves[u] = 2 * p + 1
+            grown[p] += size[u]
+            for e in range(rows.indptr[u], rows.indptr[u + 1]):
+                v = np.int64(rows.indices[e])
+                if halves[v] == 2 * p and v != u:
+                    w = rows.weights[e] if weighted else 1.0
+                    if not is_met[v]:
+                        is_met[v] = True
+                        for f in range(rows.indptr[v], rows.indptr[v + 1]):
+                            if rows.indices[f] != v:
+                                gain[v] -= rows.weights[f] if weighted else 1.0
+                    gain[v] += 2.0 * w
+                    heap = push(gains, items, heap, gain[v], v)
+    return halves
+
 
 PASSES = 256  # over the graph: entries that all searches together may read
 

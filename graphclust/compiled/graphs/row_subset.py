@@ -5,10 +5,9 @@ from typing import NamedTuple
 import numpy as np
 
 from graphclust.compiled.graphs.csr_checks import compensated_sum
-from graphclust.compiled.graphs.seeding import ENTRIES_READ, sq_distance
-from graphclust.compiled.runtime.counter_rng import mix_bits
 from graphclust.compiled.runtime.loops import UNCOUNTED, loop
 from graphclust.compiled.runtime.prefetch import AHEAD, CACHED, ask_for_neighbors, ask_for_row
+from graphclust.compiled.runtime.random_numbers import mix_bits
 
 GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 
@@ -38,34 +37,6 @@ def first_at_least(indices, start, end, node):
         else:
             end = middle
     return start
-
-
-@loop()
-def approach_seeds(first, last, rank, seeds, terms, distances):
-    """New seeds, of ranks from `rank` on, come near to their neighbors among the nodes first..last-1, to nobody else.
-
-    terms and distances are those of the nodes of the block.
-    """
-    degrees, self_affinity, _ = terms
-    sq_distances, nearest, tally = distances
-    weighted = len(seeds.weights) > 0
-    for i in range(len(seeds.nodes)):
-        seed = seeds.nodes[i]
-        if first <= seed < last:
-            sq_distances[seed - first] = 0.0
-            nearest[seed - first] = rank + i
-        for e in range(first_at_least(seeds.indices, seeds.indptr[i], seeds.indptr[i + 1], first), seeds.indptr[i + 1]):
-            x = seeds.indices[e] - first
-            if x >= last - first:
-                break
-            tally[ENTRIES_READ] += 1
-            if x + first == seed:
-                continue
-            affinity = (seeds.weights[e] if weighted else 1.0) / (degrees[x] * seeds.degrees[i])
-            distance = sq_distance(self_affinity[x], seeds.self_affinity[i], affinity, tally)
-            if distance < sq_distances[x]:
-                sq_distances[x] = distance
-                nearest[x] = rank + i
 
 
 @loop()

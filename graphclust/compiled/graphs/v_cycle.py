@@ -9,8 +9,7 @@ from graphclust.compiled.graphs.contraction import contract
 from graphclust.compiled.graphs.levels import Level, Partition, write
 from graphclust.compiled.graphs.local_moving import RegionSize, find_regions, next_key, refine
 from graphclust.compiled.graphs.objective import Rows, value_of
-from graphclust.compiled.runtime.instructions import read_only
-from graphclust.compiled.runtime.loops import UNCOUNTED, loop
+from graphclust.compiled.runtime.loops import UNCOUNTED, loop, read_only
 from graphclust.compiled.runtime.prefetch import AHEAD, CACHED, ask_for_neighbors
 
 

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from graphclust.compiled.points.point_distances import pair_sq_distances, sq_length
+from graphclust.compiled.points.k_means import pair_sq_distances, sq_length
 from graphclust.compiled.runtime.loops import loop
 
 _CHUNK = 128

@@ -4,14 +4,21 @@ A loop is compiled with `nogil=True` and is called as `loop(first, last, block, 
 number of the block where it may leave its partial result. The blocks depend on the data alone, so results that
 are combined in block order are the same for any number of threads. Threads are plain Python threads: a stop (Ctrl-C)
 takes effect between blocks, two callers cannot disturb each other, and each loop is compiled once, as it is written.
+
+Where nobody says how many threads there are to be it is the processors, unless the environment or a container has less.
+A container's share of them is a quota of time: more threads than it allows are stopped for the rest of each period, all
+at once.
 """
 
+import functools
 import itertools
+import math
 import os
+import pathlib
 import sys
 import threading
 from _thread import start_new_thread
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from queue import SimpleQueue
 from typing import Any, NamedTuple
@@ -19,8 +26,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from graphclust.compiled.runtime.loops import Loop
-from graphclust.compiled.runtime.thread_limit import default_threads
 
+OURS, NUMBAS, USUAL = "GRAPHCLUST_NUM_THREADS", "NUMBA_NUM_THREADS", "OMP_NUM_THREADS"
+GROUPS, MOUNTED = "proc/self/cgroup", "sys/fs/cgroup"
+FIRST_VERSION = {"cpu": ("cpu", "cpu,cpuacct"), "memory": ("memory",)}  # where its controllers are mounted
 PATIENCE = 1.0  # seconds between two looks at whether another thread has ended, should its word be lost
 # Smaller blocks are shared more evenly by the threads, and Ctrl-C takes effect sooner; each costs a call from Python.
 ROWS_PER_BLOCK = 65_536
@@ -28,6 +37,66 @@ ENTRIES_PER_BLOCK = 1 << 20
 # Where each block has a large result: enough blocks for many threads, none too small to be worth one, and none of more
 # neighbors than take 1 GB.
 COARSE_BLOCKS, LEAST_ENTRIES, MOST_ENTRIES = 64, 1 << 14, 1 << 28
+
+
+@functools.cache
+def default_threads(most: int) -> int:
+    """Threads to take of so many: what GRAPHCLUST_NUM_THREADS says, else OMP_NUM_THREADS or a quota that is lower.
+
+    most : the processors, or what NUMBA_NUM_THREADS says; where that is set, the last two are not asked.
+
+    Raises ValueError where GRAPHCLUST_NUM_THREADS is not a whole number from 1 on.
+    """
+    asked = os.environ.get(OURS, "").strip()
+    if asked:
+        if not asked.isdecimal() or int(asked) < 1:
+            raise ValueError(f"{OURS}={asked!r} in the environment, expected a whole number >= 1; unset it, or mend it")
+        return min(int(asked), most)
+    if NUMBAS in os.environ:
+        return most
+    usual = os.environ.get(USUAL, "").split(",")[0].strip()  # a list has a number for each level of nesting
+    limits = [int(usual)] if usual.isdecimal() and int(usual) > 0 else []
+    return min([most, *limits, *(max(1, math.ceil(quota)) for quota in quotas())])
+
+
+def quotas(root: str = "/") -> Iterator[float]:
+    """Processors that the control group of this process, and each above it, may use at a time, by either version."""
+    for folder, is_first_version in groups_of("cpu", root):
+        quota = _quota_in(folder, is_first_version)
+        if quota is not None:
+            yield quota
+
+
+def groups_of(controller: str, root: str = "/") -> Iterator[tuple[pathlib.Path, bool]]:
+    """The folders of the control group of this process and of those above it, and whether each is of version 1.
+
+    controller : "cpu" or "memory". root : the folder in which /proc and /sys are looked for. In a container the path
+    may be that on the machine, which cannot be seen: then the last folder is the container's.
+    """
+    try:
+        lines = pathlib.Path(root, GROUPS).read_text().splitlines()
+    except (OSError, UnicodeDecodeError):
+        return
+    for line in lines:
+        controllers, _, path = line.partition(":")[2].partition(":")
+        if controllers and controller not in controllers.split(","):
+            continue
+        inside = pathlib.PurePosixPath(path.lstrip("/"))
+        for part in (inside, *inside.parents):
+            for mounted in FIRST_VERSION[controller] if controllers else ("",):
+                yield pathlib.Path(root, MOUNTED, mounted, part), bool(controllers)
+
+
+def _quota_in(folder: pathlib.Path, first_version: bool) -> float | None:
+    """The quota over its period; None where a folder has none."""
+    try:
+        if first_version:
+            quota, period = (int((folder / f"cpu.cfs_{name}_us").read_text()) for name in ("quota", "period"))
+        else:
+            quota, period = map(int, (folder / "cpu.max").read_text().split())  # "max" is no number
+    except (OSError, ValueError):
+        return None
+    return quota / period if quota > 0 and period > 0 else None
 
 
 class MadeRows(NamedTuple):

@@ -180,11 +180,6 @@ class LoopCache:
         self._room = source.parent.name
         self._name = f"{source.stem}.{loop.__qualname__}-{loop.__code__.co_firstlineno}"
 
-    @property
-    def cache_path(self) -> str | None:
-        """The folder where loops are kept; None where none can be written."""
-        return root_to_keep()
-
     def load_overload(self, signature: Any, target: Any) -> Any:
         """The compiled loop for these types, or None where there is no sound file of it: then numba compiles.
 
@@ -231,11 +226,6 @@ class LoopCache:
         """The name of a file, or for any processor the pattern of names."""
         processor = "*" if made_for is None else _digest(repr(made_for).encode())[:4].hex()
         return f"{self._name}.{_digest(repr(signature).encode())[:8].hex()}.{processor}"
-
-    def enable_caching(self) -> None:
-        """What else numba may ask of a cache; nothing to do."""
-
-    enable = disable = flush = enable_caching
 
 
 def _make_folder(folder: str, root: str) -> None:

@@ -10,6 +10,7 @@ plain, GRAPHCLUST_COMPILE=always compiles from the first call on.
 """
 
 import contextlib
+import ctypes
 import functools
 import os
 import threading
@@ -44,17 +45,17 @@ COMPILED = Limits(60_000, 10.0)
 
 VARIABLE = "GRAPHCLUST_COMPILE"
 
+_AS_FUNCTION = ctypes.CFUNCTYPE(ctypes.c_uint32, ctypes.c_void_p)
 _starting = threading.RLock()
 _thread = threading.local()  # .is_plain: whether loops that this thread calls are plain
 
 
 class _Clock:
-    """Seconds that plain loops and the compiler have taken in this process, and numba once it has started."""
+    """Seconds that plain loops and the compiler have taken in this process, and our module that starts numba, once."""
 
     plain = 0.0
     compiler = 0.0
-    numba: Any = None
-    interrupts: Any = None  # the module, which imports numba
+    module: Any = None
 
 
 def working_time() -> float:
@@ -73,66 +74,43 @@ class Loop:
         functools.update_wrapper(self, function)
         self.py_func = function
         self._options = options
-        self._compiled: Any = None
-        self._inner: Any = None
         self._may_be_interrupted: bool | None = None  # known once it was called: by what it returns
 
     def __call__(self, *arguments: Any) -> Any:
-        """The result of the function: compiled, unless it is called by a plain loop or may stay plain itself."""
+        """The result of the function: compiled, unless it is called by a plain loop or may stay plain itself.
+
+        Where a named tuple is returned Ctrl-C waits for it.
+        """
         if getattr(_thread, "is_plain", False):
             return self.py_func(*arguments)
         if self._may_be_interrupted:
-            return self._compiled(*arguments)
-        if self._compiled is None and (_Clock.numba is None or is_disabled()) and may_stay_plain(self, arguments):
+            return self.dispatcher(*arguments)
+        is_unknown = (_Clock.module is None or is_disabled()) and "dispatcher" not in vars(self)
+        if is_unknown and may_stay_plain(self, arguments):
             with plain():
                 return self.py_func(*arguments)
-        return self._call_whole(arguments)
-
-    def _call_whole(self, arguments: tuple[Any, ...]) -> Any:
-        """What the compiled function returns; Ctrl-C waits for it, which matters where that is a named tuple."""
         dispatcher = self.dispatcher
-        result = _Clock.interrupts.call_whole(dispatcher, arguments)
+        result = _Clock.module.call_whole(dispatcher, arguments)
         if self._may_be_interrupted is None:
-            self._may_be_interrupted = not _Clock.interrupts.returns_named_tuples(dispatcher)
+            self._may_be_interrupted = not _Clock.module.returns_named_tuples(dispatcher)
         return result
 
-    @property
+    @functools.cached_property
     def dispatcher(self) -> Any:
         """What numba makes of the function to be called from Python; starts numba."""
-        if self._compiled is None:
-            self._compiled = self._compile(self.py_func)
-        return self._compiled
+        return start_compiler().compiled(self.py_func, self._options)
 
-    @property
+    @functools.cached_property
     def inner(self) -> Any:
         """What numba makes of the function to be called by other loops.
 
         To take arrays apart for a call from Python is half of what most loops take to compile, and none that only
         loops call needs it. Its file in the cache bears another name.
         """
-        if self._inner is None:
-            of = self.py_func
-            inner = types.FunctionType(of.__code__, of.__globals__, of.__name__, of.__defaults__, of.__closure__)
-            inner.__module__, inner.__qualname__ = of.__module__, f"{of.__qualname__}.inner"
-            self._inner = self._compile(inner, no_cpython_wrapper=True, no_cfunc_wrapper=True)
-        return self._inner
-
-    def _compile(self, function: Callable[..., Any], **options: Any) -> Any:
-        from graphclust.compiled.runtime.loop_cache import LoopCache
-
-        numba = start_compiler()
-        known = numba.core.options.DefaultOptions
-        of_loop = {name: value for name, value in self._options.items() if name != "_nrt" or hasattr(known, name)}
-        compiled = numba.njit(nogil=True, **of_loop, **options)(function)
-        if not is_disabled():
-            compiled._cache = LoopCache(function)
-        return compiled
-
-    def __getattr__(self, name: str) -> Any:
-        """What numba's dispatchers have, such as `signatures` and `targetoptions`."""
-        if name.startswith("__"):
-            raise AttributeError(name)
-        return getattr(self.dispatcher, name)
+        of = self.py_func
+        inner = types.FunctionType(of.__code__, of.__globals__, of.__name__, of.__defaults__, of.__closure__)
+        inner.__module__, inner.__qualname__ = of.__module__, f"{of.__qualname__}.inner"
+        return start_compiler().compiled(inner, self._options | {"no_cpython_wrapper": True, "no_cfunc_wrapper": True})
 
     def __reduce__(self) -> str:
         return self.__name__  # pickle finds it in its module, as it does functions
@@ -190,31 +168,45 @@ def _limits(path: str) -> Limits:
 
 
 def start_compiler() -> Any:
-    """Start numba once, with Ctrl-C held back while it compiles; returns the module."""
+    """Start numba once, with Ctrl-C held back while it compiles; returns our module that does."""
     with _starting:  # two threads of one call may both come here first
-        if _Clock.numba is None:
+        if _Clock.module is None:
             start = time.perf_counter()
-            _Clock.numba = _prepare_numba()
+            from graphclust.compiled.runtime import compiler
+
+            _Clock.module = compiler
             add_compiler_time(time.perf_counter() - start)
-    return _Clock.numba
+    return _Clock.module
 
 
 def is_started() -> bool:
-    return _Clock.numba is not None
+    return _Clock.module is not None
 
 
-def _prepare_numba() -> Any:
-    """numba with the notice of compiling and deferred interrupts."""
-    import numba
-    from numba.extending import typeof_impl
+# Plain functions that compiled code has as one instruction or call, see `compiler.py`.
 
-    from graphclust.compiled.runtime import interrupts
-    from graphclust.compiled.runtime.compile_notice import announce_compilation
 
-    interrupts.defer_interrupts()
-    _Clock.interrupts = interrupts
-    announce_compilation()
-    typeof_impl.register(Loop)(lambda called, context: numba.types.Dispatcher(called.inner))
-    import graphclust.compiled.runtime.intrinsics  # noqa: F401  what plain functions are to the compiler
+def ask_for(array: Any, place: Any) -> None:
+    """Fetch array[place], of one dimension, into the caches: compiled one instruction, and plain Python nothing."""
 
-    return numba
+
+def next_bits(function: int, state: int) -> np.uint32:
+    """The next 32 bits of a generator."""
+    return np.uint32(_AS_FUNCTION(int(function))(int(state)))
+
+
+def read_only(array: Any) -> Any:
+    """The same array as one that is not written, as those of every Graph are.
+
+    To compiled code that is another type, and each loop would be compiled for both.
+    """
+    return array
+
+
+def where_given(given: Any, value: Any) -> Any:
+    """The value, or None where None is given.
+
+    To compiled code each is a type of its own; a loop that returns either would return what may be None, and whatever
+    is given that would be compiled for both.
+    """
+    return None if given is None else value

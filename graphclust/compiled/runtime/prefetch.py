@@ -9,8 +9,7 @@ loop comes to in no order it pays, on small graphs too, to ask for where their r
 
 import numpy as np
 
-from graphclust.compiled.runtime.instructions import ask_for
-from graphclust.compiled.runtime.loops import INLINED, loop
+from graphclust.compiled.runtime.loops import INLINED, ask_for, loop
 
 CACHED = 1 << 21  # values of four bytes that caches of a processor of today hold
 LINE = 16  # values of four bytes

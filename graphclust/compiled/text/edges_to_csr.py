@@ -1,12 +1,19 @@
-"""From edges in the order of a file to the sorted rows of an undirected graph, by stable counting sorts.
+"""From edges in the order of a file to the sorted rows of an undirected graph, in memory or a run of rows at a time.
 
-Each edge is kept once, at its lower end, as the key 2 * higher end + direction; both directions of an edge then lie
-next to each other, are joined by one rule, and the rows of the whole matrix are written out in order. No comparison
-sort is needed, and at most 8 bytes an edge (24 with weights) are held beside the edges themselves.
+In memory, by stable counting sorts: each edge is kept once, at its lower end, as the key 2 * higher end + direction;
+both directions of an edge then lie next to each other, are joined by one rule, and the rows of the whole matrix are
+written out in order. No comparison sort is needed, and at most 8 bytes an edge (24 with weights) are held beside the
+edges themselves. What is sorted lies in slices, one after the other. Each slice counts for itself how many entries it
+has for every bucket, and so knows where to put them whatever the other slices do: they may run at the same time, and
+the order of the entries does not depend on it.
 
-What is sorted lies in slices, one after the other. Each slice counts for itself how many entries it has for every
-bucket, and so knows where to put them whatever the other slices do: they may run at the same time, and the order of
-the entries does not depend on it.
+A run of rows at a time, for stores: a line u -> v is an entry of row u and one of row v. Its key is the row, counted
+from the first of its bucket, then the other end, then the direction, in 31, 32 and 1 bits: sorted keys are sorted rows,
+with all that belongs to an edge side by side.
+
+Ids that are too sparse for an array of all of them stand in a table of whole numbers with open addressing. The slot of
+an id is the high bits of its product with a random odd number (multiply-shift, Dietzfelbinger et al. 1997): no file can
+be made to collide. Ranks do not depend on the slots.
 """
 
 from typing import NamedTuple
@@ -14,6 +21,34 @@ from typing import NamedTuple
 import numpy as np
 
 from graphclust.compiled.runtime.loops import UNCOUNTED, loop
+
+EMPTY = -1  # an id is never negative
+
+
+@loop()
+def insert_ids(ids, multiplier, shift, table):
+    """Put each id into the table, of 2^(64 - shift) slots and more than there are ids; returns how many were new."""
+    mask = len(table) - 1
+    n_new = 0
+    for node in ids:
+        slot = np.int64((np.uint64(node) * multiplier) >> shift)
+        while table[slot] != EMPTY and table[slot] != node:
+            slot = (slot + 1) & mask
+        if table[slot] == EMPTY:
+            table[slot] = node
+            n_new += 1
+    return n_new
+
+
+@loop()
+def look_up_ids(ids, multiplier, shift, table, rank_of_slot, ranks):
+    mask = len(table) - 1
+    for i in range(len(ids)):
+        slot = np.int64((np.uint64(ids[i]) * multiplier) >> shift)
+        while table[slot] != ids[i]:
+            slot = (slot + 1) & mask
+        ranks[i] = rank_of_slot[slot]
+
 
 # What `join_directions` counts, and the first edge at which it saw it.
 DUPLICATE, ONE_WAY, TWO_WAY, UNEQUAL, ZERO, LOOP = range(6)
@@ -99,9 +134,8 @@ class EdgesByLowerEnd(NamedTuple):
 def join_directions(first, last, edges, add, n_upper, n_lower, counts, examples):
     """Make one entry of all entries of an edge, at the start of its row: keys become higher ends.
 
-    Repeated entries of one direction are added (without weights: counted once), to the same sum in any order; of the
-    two directions the larger weight stays, or, where `add`, their sum. n_upper (n,) says how many edges each row keeps;
-    for the higher end of each, unless it is a loop, n_lower (n,) grows by one.
+    n_upper (n,) says how many edges each row keeps; for the higher end of each, unless it is a loop, n_lower (n,) grows
+    by one.
     """
     starts, keys, weights = edges
     weighted = len(weights) > 0
@@ -126,37 +160,9 @@ def join_directions(first, last, edges, add, n_upper, n_lower, counts, examples)
                 n_lower[high] += 1
                 e += 1
                 continue
-            upward = downward = lost_upward = lost_downward = 0.0
-            n_upward = n_downward = 0
-            while True:
-                weight = weights[e] if weighted else 1.0
-                if np.int64(keys[e]) & 1:
-                    lost_downward += round_off(downward, weight)
-                    downward = downward + weight if weighted else 1.0
-                    n_downward += 1
-                else:
-                    lost_upward += round_off(upward, weight)
-                    upward = upward + weight if weighted else 1.0
-                    n_upward += 1
-                e += 1
-                if e == end or np.int64(keys[e]) >> 1 != high:
-                    break
-            if weighted:
-                upward, downward = upward + lost_upward, downward + lost_downward
-            joined = upward + downward if add else max(upward, downward)
-            if high == low:
-                note(LOOP, joined != 0.0, low, high, counts, examples)
-            elif n_upward == 0 or n_downward == 0:
-                note(ONE_WAY, 1, low, high, counts, examples)
-            else:
-                note(TWO_WAY, 1, low, high, counts, examples)
-                if upward != downward:
-                    note(UNEQUAL, 1, low, high, counts, examples)
-            if n_upward > 1 or n_downward > 1:
-                note(DUPLICATE, max(n_upward - 1, 0) + max(n_downward - 1, 0), low, high, counts, examples)
-            if joined == 0.0:
-                note(ZERO, 1, low, high, counts, examples)
-            else:
+            joined, seen, e = join_entries(keys, weights, e, end, add)
+            note_edge(low, high, joined, seen, counts, examples)
+            if joined != 0.0:
                 keys[written] = high
                 if weighted:
                     weights[written] = joined
@@ -165,6 +171,52 @@ def join_directions(first, last, edges, add, n_upper, n_lower, counts, examples)
                     n_lower[high] += 1
         counts[ONE_WAY] += n_one_way
         n_upper[low] = written - starts[low]
+
+
+@loop(inline="always", **UNCOUNTED)
+def join_entries(keys, weights, first, last, add):
+    """What the entries of an edge come to that begin at `first`, before `last`, and where they end.
+
+    Repeated entries of one direction are added (without weights: counted once), to the same sum in any order; of the
+    two directions the larger weight stays, or, where `add`, their sum. In between stand the entries upward and
+    downward, and whether both directions weigh the same.
+    """
+    weighted, edge, e = len(weights) > 0, np.int64(keys[first]) >> 1, first
+    upward = downward = lost_upward = lost_downward = 0.0
+    n_upward = n_downward = 0
+    while e < last and np.int64(keys[e]) >> 1 == edge:
+        weight = weights[e] if weighted else 1.0
+        if np.int64(keys[e]) & 1:
+            lost_downward += round_off(downward, weight)
+            downward = downward + weight if weighted else 1.0
+            n_downward += 1
+        else:
+            lost_upward += round_off(upward, weight)
+            upward = upward + weight if weighted else 1.0
+            n_upward += 1
+        e += 1
+    if weighted:
+        upward, downward = upward + lost_upward, downward + lost_downward
+    joined = upward + downward if add else max(upward, downward)
+    return joined, (n_upward, n_downward, upward == downward), e
+
+
+@loop(inline="always", **UNCOUNTED)
+def note_edge(low, high, joined, seen, counts, examples):
+    """Count what was seen of an edge."""
+    n_upward, n_downward, is_equal = seen
+    if high == low:
+        note(LOOP, joined != 0.0, low, high, counts, examples)
+    elif n_upward == 0 or n_downward == 0:
+        note(ONE_WAY, 1, low, high, counts, examples)
+    else:
+        note(TWO_WAY, 1, low, high, counts, examples)
+        if not is_equal:
+            note(UNEQUAL, 1, low, high, counts, examples)
+    if n_upward > 1 or n_downward > 1:
+        note(DUPLICATE, max(n_upward - 1, 0) + max(n_downward - 1, 0), low, high, counts, examples)
+    if joined == 0.0:
+        note(ZERO, 1, low, high, counts, examples)
 
 
 @loop(inline="always", **UNCOUNTED)
@@ -207,3 +259,65 @@ def write_both_ends(first, last, edges, upper_starts, rows, lower_cursor):
                 indices[other] = low
                 if weighted:
                     weights[other] = upper_weights[e]
+
+
+@loop()
+def count_row_entries(sources, targets, counts):
+    """How many entries each node's row gets from some lines is added to counts (n,)."""
+    for e in range(len(sources)):
+        counts[sources[e]] += 1
+        if targets[e] != sources[e]:
+            counts[targets[e]] += 1
+
+
+@loop()
+def count_bucket_entries(sources, targets, first_rows, counts):
+    """How many entries each bucket gets; bucket b has the rows from first_rows[b] on, counts (n_buckets,)."""
+    for e in range(len(sources)):
+        counts[np.searchsorted(first_rows, sources[e], side="right") - 1] += 1
+        if targets[e] != sources[e]:
+            counts[np.searchsorted(first_rows, targets[e], side="right") - 1] += 1
+
+
+@loop()
+def distribute(sources, targets, weights, first_rows, place, keys, key_weights):
+    """Write the keys of some lines to their buckets, in the order of the lines; place (n_buckets,) moves on."""
+    for e in range(len(sources)):
+        direction = np.uint64(sources[e] > targets[e])
+        for end in range(2 if sources[e] != targets[e] else 1):
+            row, other = np.int64(sources[e]), np.uint64(targets[e])
+            if end == 1:
+                row, other = np.int64(targets[e]), np.uint64(sources[e])
+            bucket = np.searchsorted(first_rows, row, side="right") - 1
+            slot = place[bucket]
+            place[bucket] = slot + 1
+            keys[slot] = np.uint64(row - first_rows[bucket]) << np.uint64(33) | other << np.uint64(1) | direction
+            if len(weights) > 0:
+                key_weights[slot] = weights[e]
+
+
+@loop()
+def join_rows(keys, weights, first_row, add, made, counts, examples):
+    """Make one entry of all keys of an edge: sorted rows, as `MadeRows`; returns how many entries they have.
+
+    Their lengths begin as zeros. counts and examples are of the edges whose lower end is the row.
+    """
+    lengths, indices, row_weights = made
+    weighted = len(weights) > 0
+    n = len(keys)
+    e = 0
+    written = 0
+    while e < n:
+        pair = keys[e] >> np.uint64(1)
+        joined, seen, e = join_entries(keys, weights, e, n, add)
+        local = np.int64(pair >> np.uint64(32))
+        row, other = first_row + local, np.int64(pair & np.uint64(0xFFFFFFFF))
+        if row <= other:
+            note_edge(row, other, joined, seen, counts, examples)
+        if joined != 0.0:
+            indices[written] = other
+            if weighted:
+                row_weights[written] = joined
+            lengths[local] += 1
+            written += 1
+    return written

@@ -6,7 +6,7 @@ from typing import NoReturn
 import numpy as np
 
 from graphclust.compiled.runtime.blocks import run_in_blocks
-from graphclust.compiled.text import neighbor_text, number_lines
+from graphclust.compiled.text import number_lines
 from graphclust.errors import GraphFormatError, GraphValidationError, amount, quote
 from graphclust.io.edges import Edges, check_memory
 from graphclust.io.text.byte_source import Source, line_boundaries
@@ -120,7 +120,7 @@ def _read_lines(block: memoryview, header: Header, node: int, path: str, line: i
     """Both ends and the weight (or None) of each entry of a block, and the node of the next block's first line."""
     boundaries, text = line_boundaries(block), np.frombuffer(block.toreadonly(), np.uint8)
     n_lines, n_words = np.zeros((2, len(boundaries) - 1), np.int64)
-    run_in_blocks(neighbor_text.count_words, boundaries, text, n_lines, n_words)
+    run_in_blocks(number_lines.count_words, boundaries, text, n_lines, n_words)
     nodes = node + np.concatenate([[0], np.cumsum(n_lines)])
     most_entries = (n_words + 1) // 2 if header.weighted else n_words  # the last may lack its weight
     entry_starts = np.concatenate([[0], np.cumsum(most_entries)])
@@ -129,10 +129,10 @@ def _read_lines(block: memoryview, header: Header, node: int, path: str, line: i
     n_entries = np.zeros(len(n_lines), np.int64)
     faults = np.zeros((len(n_lines), 2), np.int64)
     run_in_blocks(
-        neighbor_text.parse_neighbors, boundaries, text,
-        neighbor_text.NeighborLines(header.n_nodes, header.n_leading, header.weighted),
-        neighbor_text.BlockStarts(nodes, entry_starts), neighbor_text.NeighborEntries(sources, targets, weights),
-        neighbor_text.BlockOutcomes(n_entries, faults),
+        number_lines.parse_neighbors, boundaries, text,
+        number_lines.NeighborLines(header.n_nodes, header.n_leading, header.weighted),
+        number_lines.BlockStarts(nodes, entry_starts), number_lines.NeighborEntries(sources, targets, weights),
+        number_lines.BlockOutcomes(n_entries, faults),
     )  # fmt: skip
     faulty = np.flatnonzero(faults[:, 0])
     if len(faulty):

@@ -23,7 +23,7 @@ import numpy as np
 from graphclust.compiled.graphs.csr_checks import sum_rows
 from graphclust.compiled.graphs.objective import Rows, RowSums
 from graphclust.compiled.runtime.blocks import MadeRows, row_blocks
-from graphclust.compiled.text import external_sort
+from graphclust.compiled.text import edges_to_csr
 from graphclust.compiled.text.edges_to_csr import N_COUNTS
 from graphclust.errors import GraphFormatError, GraphValidationError, GraphWarning, ResourceLimitError, warn_caller
 from graphclust.graph.container import NO_WEIGHTS, Graph
@@ -266,7 +266,7 @@ class _Conversion:
             raise ResourceLimitError(f"{said['path']}: {n} nodes, expected fewer than 2^31")
         counts = np.zeros(n, np.int64)
         for (sources, targets, _), end in self.lines():
-            external_sort.count_row_entries(sources, targets, counts)
+            edges_to_csr.count_row_entries(sources, targets, counts)
             self.progress.step(end, 3 * n_bytes)
         if said["gaps"] and ids is None and not counts.all():
             ids = np.flatnonzero(counts)
@@ -298,14 +298,14 @@ class _Conversion:
             )
             for n_parts, ((sources, targets, values), end) in enumerate(self.lines(notes["at"]), 1):
                 sizes = np.zeros(n_buckets, np.int64)
-                external_sort.count_bucket_entries(sources, targets, bounds, sizes)
+                edges_to_csr.count_bucket_entries(sources, targets, bounds, sizes)
                 ends = np.cumsum(sizes)
                 keys = np.empty(ends[-1], np.uint64)
                 key_weights = np.empty(ends[-1] if weighted else 0)
                 if weighted and values is None:
                     values = np.ones(len(sources))
                 given = values if weighted else NO_WEIGHTS
-                external_sort.distribute(sources, targets, given, bounds, ends - sizes, keys, key_weights)
+                edges_to_csr.distribute(sources, targets, given, bounds, ends - sizes, keys, key_weights)
                 for b in np.flatnonzero(sizes).tolist():
                     here = slice(int(ends[b] - sizes[b]), int(ends[b]))
                     files[b].append(keys[here])
@@ -352,7 +352,7 @@ class _Conversion:
             else:
                 keys.sort()
             rows = MadeRows(np.zeros(last - first, np.int64), np.empty(len(keys), np.int32), np.empty(len(values)))
-            n_here = external_sort.join_rows(keys, values, first, add, rows, counts, examples)
+            n_here = edges_to_csr.join_rows(keys, values, first, add, rows, counts, examples)
             indices, row_weights = rows.indices[:n_here], rows.weights[: n_here if weighted else 0]
             ends = np.cumsum(rows.lengths)
             sums = RowSums(*np.zeros((2, last - first)))

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from graphclust.compiled.points.centroid_update import (
+from graphclust.compiled.points.k_means import (
     Chunks,
     Polled,
     Renewed,

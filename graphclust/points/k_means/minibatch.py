@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from graphclust.checks import Seed, as_choice, as_generator, as_number, as_whole_number
-from graphclust.compiled.points.centroid_update import approach_means
+from graphclust.compiled.points.k_means import approach_means
 from graphclust.errors import GraphValidationError
 from graphclust.points.k_means.bounds import assign_once
 from graphclust.points.k_means.centroid_update import cluster_sums, own_sq_distances

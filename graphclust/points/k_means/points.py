@@ -9,9 +9,7 @@ from scipy import sparse
 from graphclust.cached import cached_property
 from graphclust.checks import K_OF_POINTS, as_array, as_weights, as_whole_number
 from graphclust.compiled.points.bounded_assignment import Pairs, assign_bounded, assign_by_products
-from graphclust.compiled.points.centroid_update import add_rows, sum_chunks
-from graphclust.compiled.points.point_distances import own_sq_distances, pair_sq_distances
-from graphclust.compiled.points.point_seeding import approach
+from graphclust.compiled.points.k_means import add_rows, approach, own_sq_distances, pair_sq_distances, sum_chunks
 from graphclust.compiled.points.sparse_assignment import (
     Movers,
     SparsePairs,

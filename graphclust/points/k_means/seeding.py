@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from graphclust.checks import K_OF_POINTS, Seed, as_generator, as_number, as_whole_number
-from graphclust.compiled.points.point_seeding import (
+from graphclust.compiled.points.k_means import (
     DrawnSeeds,
     NearestSeeds,
     Reach,
@@ -26,7 +26,7 @@ from graphclust.compiled.points.point_seeding import (
     find_rows,
     sum_masses,
 )
-from graphclust.compiled.runtime import counter_rng
+from graphclust.compiled.runtime import random_numbers
 from graphclust.compiled.runtime.blocks import row_blocks, run_in_blocks
 from graphclust.errors import ConvergenceWarning, amount, warn_caller
 from graphclust.graph.executor import ByBlock, Engine, InProcess, Whole, sum_in_order
@@ -253,7 +253,7 @@ class PointRounds:
         self.distances = engine.each(no_distances, parts)
         totals = np.cumsum(engine.fetch(engine.each(mass_of, self.distances)))
         uniform = np.empty(1)
-        counter_rng.fill_uniforms(key, FIRST_TURN, 0, uniform)
+        random_numbers.fill_uniforms(key, FIRST_TURN, 0, uniform)
         target = min(uniform[0] * totals[-1], np.nextafter(totals[-1], 0.0))
         block = int(np.searchsorted(totals, target, side="right"))
         targets = [-1.0] * len(totals)
@@ -306,7 +306,7 @@ def draw_by_mass(
 ) -> DrawnPoints:
     """The points of a block that are drawn, each independently."""
     drawn = np.empty(last - first, np.int64)
-    n_drawn = counter_rng.draw_each(key, turn, first, factor, part.weights, distances.sq_distances, drawn)
+    n_drawn = random_numbers.draw_each(key, turn, first, factor, part.weights, distances.sq_distances, drawn)
     return DrawnPoints(first + drawn[:n_drawn], part.points.rows(drawn[:n_drawn]))
 
 
@@ -357,7 +357,7 @@ def approach_distances(
         gains = np.zeros((1, len(chosen)))
         reach, everyone = Reach(to_seeds, near, n_before + some.start), np.array([0, points.n])
         run_in_blocks(points.approach_loop, everyone, points.against(chosen), weights, reach, nearest, gains)
-    return PointDistances(nearest.sq_distances, nearest.seeds, counter_rng.sum_masses(weights, nearest.sq_distances))
+    return PointDistances(nearest.sq_distances, nearest.seeds, random_numbers.sum_masses(weights, nearest.sq_distances))
 
 
 def mass_of(source: Any, first: int, last: int, distances: PointDistances) -> float:

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from graphclust.compiled.points.point_distances import pair_sq_distances
+from graphclust.compiled.points.k_means import pair_sq_distances
 from graphclust.compiled.points.quantized_points import FINER, steps_between
 from graphclust.points.k_means import bounds as bounds_module
 from graphclust.points.k_means.bounds import BoundedAssignment, RoundedPoints, group_centroids
