@@ -1,7 +1,13 @@
-"""The page: its parts in order, and the file."""
+"""A clustering as a page for a browser: one file, with its pictures inside and nothing from elsewhere.
+
+The search over members is the page's only script. Its hash stands in the page's policy, so a browser runs this text and
+no other.
+"""
 
 from __future__ import annotations
 
+import base64
+import hashlib
 import os
 from html import escape
 from string import Template
@@ -11,15 +17,16 @@ import numpy as np
 from graphclust.checks import refuse_swapped
 from graphclust.errors import GraphValidationError, amount
 from graphclust.faces.html import figures, tables
-from graphclust.faces.html.figures import levels_of
-from graphclust.faces.html.members import SEARCH_HASH, members
-from graphclust.faces.html.style import STYLE
+from graphclust.faces.html.figures import other_numbers
+from graphclust.faces.html.tables import shorten
 from graphclust.faces.plots.canvas import as_clustering
+from graphclust.faces.plots.levels import as_path
 from graphclust.io.atomic_write import check_target, whole_file
 from graphclust.profile.path import ClusterPath
 from graphclust.results.clustering import Clustering
 from graphclust.results.confidence import Certainty
 from graphclust.results.hierarchy import Hierarchy
+from graphclust.results.label_files import label_rows
 from graphclust.results.report import objective_in_words
 
 __all__ = ["report_page", "write_report"]
@@ -89,18 +96,23 @@ def report_page(
 
     clustering = as_clustering(clustering)
     n_nodes = clustering.graph.n_nodes
+    expected = n_nodes, clustering.n_clusters
+    if certainty is not None and certainty.shares.shape != expected:
+        shape = certainty.shares.shape
+        said = f"certainty is of {shape} nodes and clusters"
+        raise GraphValidationError(f"{said}, expected those of the clustering: {expected}")
     for name, result in (("path", path), ("hierarchy", hierarchy)):
         of = getattr(getattr(result, "graph", None), "n_nodes", None)
         if of not in (None, n_nodes):
             raise GraphValidationError(f"{name} is of {of} nodes, expected one of the clustering's graph, {n_nodes}")
     counts = f"{amount(n_nodes, 'node')} in {amount(clustering.n_clusters, 'cluster')}"
     parts = [
-        ("clusters", "The clusters", tables.clusters(clustering, _as_certainty(clustering, certainty))),
+        ("clusters", "The clusters", tables.clusters(clustering, certainty)),
         ("members", "Who is in them", members(clustering)),
         ("adjacency", "Who is linked to whom", figures.adjacency(clustering)),
         ("quotient", "How the clusters lie to each other", figures.quotient(clustering)),
-        *([] if hierarchy is None else [("levels", "Levels", levels_of(hierarchy))]),
-        *_other_numbers(clustering, path),
+        *([] if hierarchy is None else [("levels", "Levels", figures.levels_of(hierarchy))]),
+        *([] if path is None else [("path", "Other numbers of clusters", other_numbers(as_path(path), clustering))]),
         ("graph", "The graph", tables.facts(clustering)),
         ("assumed", "What was assumed", tables.remarks(clustering)),
         ("made", "How it was made", tables.provenance(clustering, command)),
@@ -142,26 +154,6 @@ def write_report(
         out.write(page)
 
 
-def _as_certainty(clustering: Clustering, certainty: Certainty | None) -> Certainty | None:
-    found = None if certainty is None else certainty.shares.shape
-    expected = clustering.graph.n_nodes, clustering.n_clusters
-    if found not in (None, expected):
-        raise GraphValidationError(
-            f"certainty is of {found} nodes and clusters, expected those of the clustering: {expected}"
-        )
-    return certainty
-
-
-def _other_numbers(clustering: Clustering, path: ClusterPath | None) -> list[tuple[str, str, str]]:
-    if path is None:
-        return []
-    from graphclust.faces.html.path_section import other_numbers
-    from graphclust.faces.plots.every_k import as_path
-
-    content = other_numbers(as_path(path), path.suggest(), clustering)
-    return [("path", "Other numbers of clusters", content)]
-
-
 def _key_figures(clustering: Clustering) -> list[tuple[str, str]]:
     """The numbers that are shown large; clusters of a single node are counted by themselves."""
     share = clustering.sizes.max() / clustering.graph.n_nodes
@@ -175,3 +167,115 @@ def _key_figures(clustering: Clustering) -> list[tuple[str, str]]:
         ("well-connected", f"{clustering.n_well_connected:,} of {clustering.n_clusters:,}"),
         ("modularity", f"{clustering.modularity:.4f}"),
     ]
+
+
+MOST_MEMBERS = 20_000  # names on a page; some 40 bytes each in the lists, and as many again in the file
+LONGEST_NAME = 200
+
+SEARCH = """
+const query = document.getElementById("query"), found = document.getElementById("found");
+query.addEventListener("input", () => {
+  const part = query.value.trim().toLowerCase();
+  let total = 0;
+  for (const cluster of document.querySelectorAll("details.members")) {
+    let here = 0;
+    for (const name of cluster.querySelectorAll("li")) {
+      const hit = part !== "" && name.textContent.toLowerCase().includes(part);
+      name.classList.toggle("hit", hit);
+      here += hit;
+    }
+    cluster.hidden = part !== "" && here === 0;
+    cluster.open = here > 0;
+    total += here;
+  }
+  found.textContent = part === "" ? "" : total === 1 ? "1 member" : total + " members";
+});
+"""
+SEARCH_HASH = "sha256-" + base64.b64encode(hashlib.sha256(SEARCH.encode()).digest()).decode()
+
+
+def members(clustering: Clustering) -> str:
+    """A list for each cluster, by decreasing degree; of large graphs its first nodes, of too many clusters none."""
+    graph, nodes = clustering.graph, clustering.nodes
+    order = np.lexsort((-graph.degrees, clustering.labels))
+    ends = int(np.count_nonzero(clustering.labels < 0)) + np.cumsum(clustering.sizes)
+    most = graph.n_nodes if graph.n_nodes <= MOST_MEMBERS else MOST_MEMBERS // clustering.n_clusters
+    if most == 0:
+        return f"<p>There are {amount(clustering.n_clusters, 'cluster')}: too many to list their members here.</p>"
+    lists = []
+    for c, (end, size) in enumerate(zip(ends.tolist(), clustering.sizes.tolist(), strict=True)):
+        shown = order[end - size : end][:most].tolist()
+        names = "".join(f"<li>{escape(shorten(str(nodes[row]), LONGEST_NAME))}</li>" for row in shown)
+        more = f"<p>and {size - len(shown):,} more, of lower degree</p>" if len(shown) < size else ""
+        head = f"Cluster {c}: {amount(size, 'node')}"
+        lists.append(f'<details class="members"><summary>{head}</summary><ul>{names}</ul>{more}</details>')
+    return (
+        '<p><label for="query">Find a member:</label> <input id="query" type="search" autocomplete="off"> '
+        f'<output id="found" for="query"></output></p>{_file(clustering)}{"".join(lists)}<script>{SEARCH}</script>'
+    )
+
+
+def _file(clustering: Clustering) -> str:
+    """A link under which the browser keeps a table of all labels, which `read_labels` reads."""
+    if clustering.graph.n_nodes > MOST_MEMBERS:
+        return "<p>The graph is too large for a table of all its labels on this page; write_labels writes one.</p>"
+    text = "".join(label_rows(clustering.nodes, clustering.labels, "csv"))
+    try:
+        data = base64.b64encode(text.encode()).decode()
+    except UnicodeEncodeError:
+        return "<p>A name holds half of a character, which no table can hold; write_labels writes a .json file.</p>"
+    return f'<p><a download="labels.csv" href="data:text/csv;base64,{data}">All labels as a table (CSV)</a></p>'
+
+
+STYLE = """
+:root {
+  color-scheme: light dark;
+  --page: #ffffff; --card: #f4f5f7; --text: #1b1d21; --soft: #555b66; --line: #d3d7de; --mark: #0b5cad; --on-mark: #fff;
+}
+@media (prefers-color-scheme: dark) {
+  :root {
+    --page: #15171b; --card: #1f2228; --text: #e9ebee; --soft: #b1b7c1; --line: #3b404a; --mark: #6db3f2;
+    --on-mark: #111;
+  }
+}
+* { box-sizing: border-box; }
+body {
+  margin: 0 auto; padding: 1rem; max-width: 62rem; background: var(--page); color: var(--text);
+  font: 1rem/1.5 system-ui, sans-serif;
+}
+h1 { font-size: 1.6rem; line-height: 1.2; margin: 0.5rem 0; overflow-wrap: anywhere; }
+h2 { font-size: 1.2rem; margin: 2.2rem 0 0.6rem; }
+p, figcaption, footer { color: var(--soft); }
+p, li { overflow-wrap: anywhere; }
+dl.figures { display: grid; grid-template-columns: repeat(auto-fit, minmax(8.5rem, 1fr)); gap: 0.6rem; margin: 1rem 0; }
+dl.figures div { background: var(--card); border-radius: 0.5rem; padding: 0.6rem 0.8rem; }
+dt { color: var(--soft); font-size: 0.85rem; }
+dd { margin: 0; font-size: 1.15rem; font-variant-numeric: tabular-nums; }
+.scroll { overflow-x: auto; }
+.scroll:focus-visible { outline: 2px solid var(--mark); }
+table { border-collapse: collapse; width: 100%; font-variant-numeric: tabular-nums; font-size: 0.92rem; }
+th, td { padding: 0.3rem 0.6rem; border-bottom: 1px solid var(--line); text-align: right; vertical-align: top; }
+th { color: var(--soft); font-weight: 600; white-space: nowrap; }
+th.word, td.word { text-align: left; min-width: 9rem; overflow-wrap: anywhere; }
+tbody th { color: var(--text); }
+.bar { display: block; height: 0.3rem; margin-top: 0.15rem; border-radius: 0.15rem; background: var(--mark); }
+details.members { border-bottom: 1px solid var(--line); padding: 0.2rem 0; }
+details.members summary { cursor: pointer; }
+details.members ul { display: flex; flex-wrap: wrap; gap: 0.1rem 0.9rem; list-style: none; margin: 0; padding: 0; }
+details.members li.hit { background: var(--mark); color: var(--on-mark); border-radius: 0.2rem; padding: 0 0.2rem; }
+input { font: inherit; color: var(--text); background: var(--card); border: 1px solid var(--line); max-width: 100%; }
+a { color: var(--mark); }
+figure { margin: 0; }
+figure img, figure svg { display: block; width: 100%; max-width: 38rem; height: auto; margin: 0 auto 0.5rem; }
+figure img { border: 1px solid var(--line); image-rendering: pixelated; }
+svg text { fill: var(--text); font: 11px system-ui, sans-serif; }
+svg .links line { stroke: var(--soft); stroke-opacity: 0.45; }
+svg text.cluster { fill: var(--mark); font-weight: 600; }
+svg.chart polyline { fill: none; stroke: var(--soft); stroke-width: 1.2; }
+svg.chart circle { fill: var(--mark); }
+svg.chart line { stroke: var(--mark); stroke-width: 1.5; }
+svg.chart line.chosen { stroke: var(--soft); stroke-dasharray: 4 4; }
+svg.icicle rect { fill: var(--mark); }
+svg .disks circle { fill: var(--mark); stroke: var(--page); stroke-width: 1.5; }
+svg .disks text { fill: var(--on-mark); text-anchor: middle; dominant-baseline: central; }
+"""

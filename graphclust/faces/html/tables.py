@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from graphclust.errors import amount
 from graphclust.faces.describe import facts_in_words, graph_facts
-from graphclust.faces.plots.links import nearest_clusters
+from graphclust.faces.plots.clusters import nearest_clusters
 from graphclust.results.clustering import Clustering
 from graphclust.results.report import leading_nodes
 
@@ -33,15 +33,6 @@ def table(head: Sequence[str], rows: Sequence[Sequence[str]], label: str, words:
     return (
         f'<div class="scroll" tabindex="0" role="region" aria-label="{escape(label)}"><table>'
         f"<thead><tr>{top}</tr></thead><tbody>{''.join(body)}</tbody></table></div>"
-    )
-
-
-def figure(drawing: str, width: float, height: float, alt: str, caption: str, kind: str = "") -> str:
-    """A drawing in SVG with what is read out in its place and what stands below it; kind : its class."""
-    marked = f' class="{kind}"' if kind else ""
-    return (
-        f'<figure><svg{marked} viewBox="0 0 {width:g} {height:g}" role="img" aria-label="{escape(alt)}">{drawing}</svg>'
-        f"<figcaption>{escape(caption)}</figcaption></figure>"
     )
 
 

@@ -34,9 +34,3 @@ def as_clustering(clustering: Any) -> Clustering:
     if clustering.n_clusters == 0:
         raise ParameterError("clustering has no clusters, expected at least one to draw")
     return clustering
-
-
-def without_frame(ax: Axes) -> None:
-    """Leave the lower and the left side of the frame."""
-    for side in ("top", "right"):
-        ax.spines[side].set_visible(False)

@@ -2,14 +2,13 @@
 
 import base64
 import hashlib
+import io
 import json
 import os
 import pathlib
 import re
 import shutil
-import struct
 import subprocess
-import zlib
 from html import unescape
 from html.parser import HTMLParser
 from urllib.parse import urlsplit
@@ -21,11 +20,9 @@ import pytest
 from cases import refuses
 
 import graphclust
-from graphclust.faces.html.figures import FAINTEST, as_data_uri, strengths
-from graphclust.faces.html.path_section import clusters_of_leaves
-from graphclust.faces.html.style import STYLE
-from graphclust.faces.plots.links import nearest_clusters
-from graphclust.faces.plots.raster import block_raster
+from graphclust.faces.html.document import STYLE
+from graphclust.faces.html.figures import COLOR, FAINTEST, as_data_uri, clusters_of_leaves, strengths
+from graphclust.faces.plots.clusters import block_raster, nearest_clusters
 
 VOID = {"meta", "link", "img", "input"}
 EVIL = '<script>alert("1")</script>&'
@@ -125,11 +122,11 @@ def test_the_table_of_labels_is_one_that_read_labels_reads(clustering, page, tmp
 
 
 def test_of_large_graphs_the_first_members_are_listed(clustering, monkeypatch):
-    monkeypatch.setattr("graphclust.faces.html.members.MOST_MEMBERS", 12)
+    monkeypatch.setattr("graphclust.faces.html.document.MOST_MEMBERS", 12)
     page = graphclust.report_page(clustering)
     assert "and 20 more, of lower degree" in page and "download=" not in page
     assert len(re.findall("<li>", page.split("Find a member")[1].split("<script>")[0])) == 12
-    monkeypatch.setattr("graphclust.faces.html.members.MOST_MEMBERS", 5)
+    monkeypatch.setattr("graphclust.faces.html.document.MOST_MEMBERS", 5)
     assert "6 clusters: too many to list their members here" in graphclust.report_page(clustering)
 
 
@@ -272,22 +269,12 @@ def test_one_natural_range_is_said(full_page, clustering, page):
 
 
 def decoded(uri: str) -> np.ndarray:
-    """The bytes of the pixels of a PNG with a palette."""
-    file = base64.b64decode(uri.removeprefix("data:image/png;base64,"))
-    assert file[:8] == b"\x89PNG\r\n\x1a\n"
-    place, chunks = 8, {}
-    while place < len(file):
-        (length,) = struct.unpack(">I", file[place : place + 4])
-        kind, data = file[place + 4 : place + 8], file[place + 8 : place + 8 + length]
-        (check,) = struct.unpack(">I", file[place + 8 + length : place + 12 + length])
-        assert check == zlib.crc32(kind + data)
-        chunks[kind] = data
-        place += 12 + length
-    width, height, depth, color, *_ = struct.unpack(">IIBBBBB", chunks[b"IHDR"])
-    assert (depth, color, len(chunks[b"PLTE"]), chunks[b"tRNS"]) == (8, 3, 768, bytes(range(256)))
-    rows = np.frombuffer(zlib.decompress(chunks[b"IDAT"]), np.uint8).reshape(height, width + 1)
-    assert not rows[:, 0].any()
-    return rows[:, 1:]
+    """The opacity of the pixels of a PNG, 0 to 255, all of one color."""
+    image = pytest.importorskip("PIL.Image")  # comes with matplotlib
+    file = io.BytesIO(base64.b64decode(uri.removeprefix("data:image/png;base64,")))
+    pixels = np.asarray(image.open(file).convert("RGBA"))
+    assert (pixels[..., :3] == COLOR).all()
+    return pixels[..., 3]
 
 
 def test_the_picture_of_the_matrix_is_the_raster(clustering, page):

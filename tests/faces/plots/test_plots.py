@@ -10,8 +10,14 @@ from scipy import sparse
 
 import graphclust
 from graphclust.errors import GraphValidationError, ParameterError
-from graphclust.faces.plots.links import nearest_clusters, places, strongest_links, weights_between
-from graphclust.faces.plots.raster import block_raster, entries_in_squares
+from graphclust.faces.plots.clusters import (
+    block_raster,
+    entries_in_squares,
+    nearest_clusters,
+    places,
+    strongest_links,
+    weights_between,
+)
 
 matplotlib = pytest.importorskip("matplotlib", reason="pip install 'graphclust[plots]'")
 matplotlib.use("Agg")
@@ -73,7 +79,7 @@ def test_the_raster_leaves_out_the_edges_of_nodes_in_no_cluster():
 
 def test_the_raster_is_the_same_in_any_blocks(monkeypatch):
     whole = block_raster(CLUSTERING, 50)
-    monkeypatch.setattr("graphclust.faces.plots.raster.ENTRIES_PER_BLOCK", 100)
+    monkeypatch.setattr("graphclust.faces.plots.clusters.ENTRIES_PER_BLOCK", 100)
     assert np.array_equal(block_raster(CLUSTERING, 50).counts, whole.counts)
 
 
