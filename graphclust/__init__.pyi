@@ -41,10 +41,10 @@ from graphclust.estimators.kernel_k_means import KernelKMeans as KernelKMeans
 from graphclust.faces.describe import graph_facts as graph_facts
 from graphclust.faces.html.document import report_page as report_page
 from graphclust.faces.html.document import write_report as write_report
-from graphclust.generators.planted_graphs import PlantedGraph as PlantedGraph
-from graphclust.generators.planted_graphs import lfr_like as lfr_like
-from graphclust.generators.planted_graphs import planted_partition as planted_partition
-from graphclust.generators.planted_graphs import stochastic_block_model as stochastic_block_model
+from graphclust.generators import PlantedGraph as PlantedGraph
+from graphclust.generators import lfr_like as lfr_like
+from graphclust.generators import planted_partition as planted_partition
+from graphclust.generators import stochastic_block_model as stochastic_block_model
 from graphclust.graph.container import Graph as Graph
 from graphclust.graph.layers import LayeredGraph as LayeredGraph
 from graphclust.interop.single_cell import cluster_anndata as cluster_anndata

@@ -3,7 +3,7 @@
 import time
 from collections.abc import Iterator
 
-from graphclust.generators.planted_graphs import stochastic_block_model
+from graphclust.generators import stochastic_block_model
 from graphclust.io.formats.toy_graphs import classic_graph
 from graphclust.objective.agreement import adjusted_rand_index
 from graphclust.partition.coreset_sc import coreset_sc

@@ -16,7 +16,7 @@ from graphclust import Coreset
 from graphclust.coreset.label_extension import coreset_graph, extend_labels
 from graphclust.coreset.sampling import CoresetSample, _round_sizes, construct_coreset
 from graphclust.errors import ConvergenceWarning, GraphValidationError, ParameterError
-from graphclust.generators.planted_graphs import planted_partition
+from graphclust.generators import planted_partition
 from graphclust.objective.agreement import adjusted_rand_index
 from graphclust.objective.cuts import kernel_k_means_cost, normalized_cut
 from graphclust.objective.kernel import NormalizedCutKernel

@@ -17,7 +17,7 @@ from graphclust.engine.connectivity import connect_once
 from graphclust.engine.contraction import contract
 from graphclust.engine.levels import Run, Shares, Thoroughness, room_for, run_on, value, with_sizes_as_masses, with_sums
 from graphclust.engine.settling import best_of
-from graphclust.generators.planted_graphs import planted_partition
+from graphclust.generators import planted_partition
 from graphclust.io.graph_input import as_graph
 from graphclust.objective.objective import ratio_objective, weigh
 

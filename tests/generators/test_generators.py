@@ -5,10 +5,10 @@ import pytest
 from cases import for_each, refuses
 from scipy import sparse, stats
 
+from graphclust import generators
 from graphclust.compiled.runtime import blocks
 from graphclust.errors import ParameterError
-from graphclust.generators import planted_graphs as generators
-from graphclust.generators.planted_graphs import lfr_like, planted_partition, stochastic_block_model
+from graphclust.generators import lfr_like, planted_partition, stochastic_block_model
 from graphclust.io.graph_input import as_graph
 
 SURE = 1e-6  # a right generator fails a test of chance once in a million

@@ -16,7 +16,7 @@ import graphclust
 from graphclust import Coreset, coreset_sc
 from graphclust.coreset import paper as paper
 from graphclust.errors import ConvergenceWarning, GraphWarning, ParameterError
-from graphclust.generators.planted_graphs import stochastic_block_model
+from graphclust.generators import stochastic_block_model
 from graphclust.graph.container import Graph
 from graphclust.objective.agreement import adjusted_rand_index
 from graphclust.objective.cuts import normalized_cut

@@ -15,7 +15,7 @@ from scipy.cluster.hierarchy import fcluster, is_valid_linkage
 
 from graphclust import limit_threads
 from graphclust.errors import GraphValidationError, ParameterError
-from graphclust.generators.planted_graphs import planted_partition
+from graphclust.generators import planted_partition
 from graphclust.objective.agreement import adjusted_rand_index
 from graphclust.objective.cuts import modularity, normalized_cut
 from graphclust.objective.objective import ADDITIVE_OBJECTIVES, OBJECTIVES

@@ -12,7 +12,7 @@ from graphclust import Coreset
 from graphclust.engine.agglomeration import merge_clusters
 from graphclust.errors import GraphWarning, ParameterError
 from graphclust.estimators.k_means import KMeans
-from graphclust.generators.planted_graphs import planted_partition
+from graphclust.generators import planted_partition
 from graphclust.interop.pyg import partition
 from graphclust.io.graph_input import as_graph
 from graphclust.objective.agreement import adjusted_rand_index

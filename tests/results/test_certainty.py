@@ -15,7 +15,7 @@ import graphclust
 from graphclust.compiled.graphs.objective import ADDITIVE, RATIO, ClusterSums, Objective
 from graphclust.engine.likelihood import nats_saved
 from graphclust.errors import ParameterError
-from graphclust.generators.planted_graphs import planted_partition
+from graphclust.generators import planted_partition
 from graphclust.objective.gains import best_unlinked, gain_of_joining
 from graphclust.objective.objective import node_terms
 from graphclust.partition.coreset_sc import coreset_sc

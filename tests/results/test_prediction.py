@@ -15,7 +15,7 @@ from reference import objectives as reference
 from scipy import sparse
 
 from graphclust.errors import GraphFormatError, GraphValidationError, ParameterError
-from graphclust.generators.planted_graphs import planted_partition
+from graphclust.generators import planted_partition
 from graphclust.io.graph_input import as_graph
 from graphclust.objective.agreement import adjusted_rand_index
 from graphclust.objective.cuts import modularity

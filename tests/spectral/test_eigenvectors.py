@@ -18,7 +18,7 @@ from graphclust.coreset.label_extension import coreset_graph
 from graphclust.coreset.paper import cluster_coreset
 from graphclust.coreset.sampling import construct_coreset
 from graphclust.errors import ConvergenceError, GraphValidationError, GraphWarning
-from graphclust.generators.planted_graphs import planted_partition, stochastic_block_model
+from graphclust.generators import planted_partition, stochastic_block_model
 from graphclust.io.graph_input import as_graph
 from graphclust.objective.agreement import adjusted_rand_index
 from graphclust.objective.kernel import NormalizedCutKernel

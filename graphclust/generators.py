@@ -75,17 +75,31 @@ def stochastic_block_model(
     positions, guide = np.empty(0), np.empty(0, np.int32)
     if degree_exponent is not None:
         exponent = as_number(degree_exponent, "degree_exponent", above=2.0)
-        positions, guide = _line_of_propensities(labels, blocks, exponent, rng)
+        propensity = np.minimum((1.0 - rng.random(n)) ** (-1.0 / (exponent - 1.0)), np.sqrt(n))
+        propensity *= (blocks / np.bincount(labels, weights=propensity))[labels]
+        positions = np.concatenate([[0.0], np.cumsum(propensity)])
+        # For each whole number the first node whose stretch of the line ends beyond it.
+        guide = np.searchsorted(positions[1:], np.arange(np.ceil(positions[-1])), side="right").astype(np.int32)
+        del propensity
     expected = inside[labels] * (ends[labels] - np.arange(n)) + q * (n - ends[labels])  # draws of each row
-    lanes, n_parts = _lanes(expected)
+    work = np.cumsum(1.0 + expected)
     del expected
+    starts = np.searchsorted(work, work[-1] * np.arange(LANES) / LANES)
+    lanes = np.unique(np.append(starts, n))  # runs of rows of about equal work, each in several calls
+    n_parts = 1 + int(work[-1]) // (LANES * DRAWS_PER_CALL)
+    del work
     key = rng.integers(2**64, dtype=np.uint64)
     with np.errstate(divide="ignore"):
         rates = -np.log1p(-inside), float(-np.log1p(-q))  # of hits on a stretch of length 1; infinite for 1
     upper = np.empty(n, np.int32)
     arrived = np.zeros((len(lanes) - 1, n), np.int32)
     model = BlockModel(key, ends, *rates, positions, guide, bool(self_loops))
-    _draw(lanes, n_parts, model, DrawnRows(np.zeros(0, np.int64), np.empty(0, np.int32), upper, arrived))
+
+    def draw(indptr: np.ndarray, indices: np.ndarray) -> None:
+        for part in range(n_parts):
+            run_in_blocks(draw_rows, lanes, part, n_parts, model, DrawnRows(indptr, indices, upper, arrived))
+
+    draw(np.zeros(0, np.int64), np.empty(0, np.int32))
 
     indptr = np.zeros(n + 1, np.int64)
     np.cumsum(arrived.sum(axis=0) + upper + bool(self_loops), out=indptr[1:])
@@ -94,7 +108,7 @@ def stochastic_block_model(
     arrived[0] = 0
     indices = np.empty(indptr[-1], np.int32)
     if len(indices):
-        _draw(lanes, n_parts, model, DrawnRows(indptr, indices, upper, arrived))
+        draw(indptr, indices)
     degrees = np.diff(indptr).astype(np.float64)
     graph = Graph(indptr, indices, None, degrees, np.full(n, float(bool(self_loops))))
     return PlantedGraph(graph, labels)
@@ -160,11 +174,8 @@ def planted_partition(
 
 def _as_sizes(sizes: Any) -> np.ndarray:
     """The sizes of blocks, int64, at least one and each at least 1."""
-    if (
-        not isinstance(sizes, Iterable)
-        or isinstance(sizes, str | bytes | Mapping | Set)
-        or getattr(sizes, "ndim", 1) == 0
-    ):
+    unordered = isinstance(sizes, str | bytes | Mapping | Set) or getattr(sizes, "ndim", 1) == 0
+    if unordered or not isinstance(sizes, Iterable):
         kind = type(sizes).__name__
         raise TypeError(f"sizes={sizes!r} is a {kind}, expected a list of the numbers of nodes of the blocks: [30, 50]")
     blocks = [as_whole_number(size, f"sizes[{b}]", at_least=1) for b, size in enumerate(sizes)]
@@ -189,27 +200,6 @@ def _as_probability(value: Any, name: str) -> float:
     if number > 1.0:
         raise ParameterError(f"{name}={value} is out of range, expected a probability between 0 and 1")
     return number
-
-
-def _line_of_propensities(labels, sizes, exponent: float, rng) -> tuple[np.ndarray, np.ndarray]:
-    """Cumulated propensities, and for each whole number the first node whose stretch of the line ends beyond it."""
-    propensity = np.minimum((1.0 - rng.random(len(labels))) ** (-1.0 / (exponent - 1.0)), np.sqrt(len(labels)))
-    propensity *= (sizes / np.bincount(labels, weights=propensity))[labels]
-    positions = np.concatenate([[0.0], np.cumsum(propensity)])
-    guide = np.searchsorted(positions[1:], np.arange(np.ceil(positions[-1])), side="right")
-    return positions, guide.astype(np.int32)
-
-
-def _lanes(expected: np.ndarray) -> tuple[np.ndarray, int]:
-    """Boundaries of runs of rows of about equal work, and into how many calls to split each."""
-    work = np.cumsum(1.0 + expected)
-    starts = np.searchsorted(work, work[-1] * np.arange(LANES) / LANES)
-    return np.unique(np.append(starts, len(work))), 1 + int(work[-1]) // (LANES * DRAWS_PER_CALL)
-
-
-def _draw(lanes: np.ndarray, n_parts: int, model: BlockModel, drawn: DrawnRows) -> None:
-    for part in range(n_parts):
-        run_in_blocks(draw_rows, lanes, part, n_parts, model, drawn)
 
 
 def lfr_like(
@@ -291,12 +281,11 @@ def _without_excess(sizes: np.ndarray, smallest: int, largest: int) -> np.ndarra
     if excess <= 0:
         return sizes
     sizes[-1] = largest
-    room = largest - sizes
-    if room.sum() >= excess:
-        return sizes + _shares_of(excess, room)
-    return np.append(sizes - _shares_of(smallest - excess, sizes - smallest), smallest)
 
+    def shares_of(total: int, room: np.ndarray) -> np.ndarray:
+        """The total in parts, each as large as its room until nothing is left."""
+        return np.clip(total - (np.cumsum(room) - room), 0, room)
 
-def _shares_of(total: int, room: np.ndarray) -> np.ndarray:
-    """A total in parts, each as large as its room until nothing is left."""
-    return np.clip(total - (np.cumsum(room) - room), 0, room)
+    if (largest - sizes).sum() >= excess:
+        return sizes + shares_of(excess, largest - sizes)
+    return np.append(sizes - shares_of(smallest - excess, sizes - smallest), smallest)

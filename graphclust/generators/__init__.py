@@ -1,1 +1,0 @@
-"""Random graphs with planted clusters."""
