@@ -1,4 +1,7 @@
-"""Write a graph in a format of matrices, edge lists, METIS, SciPy or NetworkX; it is read back bit for bit."""
+"""Write a graph in a format of matrices, edge lists, METIS, SciPy or NetworkX; it is read back bit for bit.
+
+GraphML, GML and GEXF files, for Gephi, Cytoscape, yEd and their like, are written by NetworkX.
+"""
 
 from __future__ import annotations
 
@@ -8,9 +11,9 @@ import io
 import itertools
 import os
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from typing import IO, Any, NamedTuple
+from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
@@ -22,10 +25,12 @@ from graphclust.graph.container import Graph, GraphLike
 from graphclust.graph.matrices import graph_from_csr
 from graphclust.io.atomic_write import is_pipe, whole_file
 from graphclust.io.columns import is_number
-from graphclust.io.formats.network_writers import NETWORK_FORMATS, NO_XML, name_network, network_bytes, write_network
 from graphclust.io.graph_input import as_graph
 from graphclust.io.store.store import COPIED, check_store_target, map_store, new_store
-from graphclust.io.text.records import MISSING, as_texts
+from graphclust.io.text.records import MISSING, MOST, as_numbers, as_texts
+
+if TYPE_CHECKING:
+    import networkx
 
 __all__ = ["save_graph", "save_store"]
 
@@ -35,8 +40,8 @@ _ENDINGS = {
     ".mtx": "matrix_market", ".graph": "metis", ".metis": "metis", ".csv": "csv", ".txt": "snap", ".tsv": "snap",
     ".edges": "snap", ".edgelist": "snap", ".npz": "npz", ".graphml": "graphml", ".gml": "gml", ".gexf": "gexf",
 }  # fmt: skip
-
-
+NETWORK_FORMATS = ("graphml", "gml", "gexf")
+NO_XML = re.compile("[^\t\n\r -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 SAVED_FORMATS = tuple(dict.fromkeys(_ENDINGS.values()))
 _UNFIT = re.compile(r"[\n\r\0\ud800-\udfff]")  # what a line of a table in UTF-8 cannot hold
 PIPED = "snap"  # where neither a format nor an ending is given
@@ -164,8 +169,8 @@ def content_of(graph: Graph, format: str) -> GraphContent:
         n_bytes = matrix.data.nbytes + matrix.indices.nbytes + matrix.indptr.nbytes
         return GraphContent(lambda file: sparse.save_npz(file, matrix), lambda: n_bytes)
     if format in NETWORK_FORMATS:
-        network = name_network(graph, format)
-        return GraphContent(lambda file: write_network(file, network, format), lambda: network_bytes(network, format))
+        network = _name_network(graph, format)
+        return GraphContent(lambda file: write_network(file, network, format), lambda: _network_bytes(network, format))
     formatted = {"matrix_market": _matrix_market, "snap": _snap, "csv": _csv, "metis": _metis}[format]
     lines, n_rows = formatted(graph), graph.n_nodes if format == "metis" else graph.n_edges
     first = next(lines)  # refuses here
@@ -291,6 +296,71 @@ def _metis(graph: Graph) -> Iterator[str]:
             own = graph.node_weights[first:last].astype(np.int64).tolist()
             lines = [[str(weight), *line] for weight, line in zip(own, lines, strict=True)]
         yield "".join(" ".join(line) + "\n" for line in lines)
+
+
+def as_network(graph: Graph, names: list[Any]) -> networkx.Graph:
+    """The graph as NetworkX's, its nodes in order by their names, its weights, if any, as the attribute "weight"."""
+    import networkx
+
+    network = networkx.Graph()
+    network.add_nodes_from(names)
+    upper = sparse.triu(graph.to_scipy(), format="coo")
+    ends = [[names[node] for node in nodes.tolist()] for nodes in (upper.row, upper.col)]
+    if graph.weights is None:
+        network.add_edges_from(zip(*ends, strict=True))
+    else:
+        network.add_weighted_edges_from(zip(*ends, upper.data.tolist(), strict=True))
+    return network
+
+
+def _name_network(graph: Graph, format: str) -> networkx.Graph:
+    """The graph as NetworkX's, with nodes that `load_graph` calls as the graph does.
+
+    It takes ids that are all whole numbers for numbers; where they are text, the attribute "name" says so.
+    """
+    nodes = range(graph.n_nodes) if graph.nodes is None else graph.nodes
+    names = _texts(nodes, format)
+    network = as_network(graph, names)
+    if isinstance(nodes[0], str) and as_numbers(names) is not names:
+        for name in names:
+            network.nodes[name]["name"] = name
+    return network
+
+
+def _texts(nodes: Sequence[Any] | np.ndarray, format: str) -> list[str]:
+    """The names of the nodes as a format can hold them; GraphValidationError where it cannot."""
+    names = as_texts(nodes)
+    if names is None:
+        raise GraphValidationError(
+            f"two nodes of G have the same name as text, by which {format} files tell them apart; rename one of them"
+        )
+    kind = str if isinstance(nodes[0], str) else int | np.integer
+    other = next((name for name in nodes if not isinstance(name, kind) or isinstance(name, bool)), None)
+    if other is None and kind is not str:
+        other = next((name for name in nodes if abs(int(name)) >= MOST), None)
+    if other is not None:
+        raise GraphValidationError(
+            f"node {other!r} of G has a name of type {type(other).__name__}, but {format} files hold names that are "
+            "all text or all whole numbers below 2^63; rename the nodes, all to text for example"
+        )
+    unfit = next(filter(NO_XML.search, names), None) if format != "gml" else None
+    if unfit is not None:
+        raise GraphValidationError(f"node {unfit!r} of G has a name that {format} files cannot hold; rename it")
+    return names
+
+
+def write_network(file: IO[bytes] | gzip.GzipFile, network: networkx.Graph, format: str) -> None:
+    """Write a graph of NetworkX's to an open file."""
+    import networkx
+
+    getattr(networkx, f"write_{format}")(network, file)
+
+
+def _network_bytes(network: networkx.Graph, format: str) -> int:
+    """About how long the file is."""
+    import networkx
+
+    return sum(len(line.encode()) + 1 for line in getattr(networkx, f"generate_{format}")(network))
 
 
 def save_store(path: str | os.PathLike[str], G: GraphLike, *, overwrite: bool = False) -> Graph:

@@ -16,7 +16,7 @@ from graphclust.errors import GraphFormatError, GraphValidationError, ParameterE
 from graphclust.io.atomic_write import is_pipe, whole_file
 from graphclust.io.columns import plain_name
 from graphclust.io.formats.array_files import name_failures, open_archive, parse_json
-from graphclust.io.formats.network_writers import NO_XML, as_network, write_network
+from graphclust.io.save import NO_XML, as_network, write_network
 from graphclust.io.text.records import as_numbers
 from graphclust.results.clustering import Clustering
 from graphclust.results.file_header import header_of, read_header

@@ -1,6 +1,7 @@
 """Files of nodes and edges with attributes: which one is the weight, what nodes are called, how directions join.
 
-Attributes of other kinds are not parsed: nodes and edges are read whatever else a file holds.
+Attributes of other kinds are not parsed: nodes and edges are read whatever else a file holds. Adjacency lists, as
+`networkx.write_adjlist` writes them, have in each line a node, then its neighbors.
 """
 
 import re
@@ -19,23 +20,49 @@ from graphclust.io.formats.node_link import read_node_link
 from graphclust.io.formats.pajek import START as PAJEK_START
 from graphclust.io.formats.pajek import read_pajek
 from graphclust.io.formats.xml_networks import Gexf, GraphML
-from graphclust.io.text.adjacency_list import read_adjacency_list
 from graphclust.io.text.byte_source import BLOCK, HEAD, Source
 from graphclust.io.text.edge_lines import Reading
 from graphclust.io.text.records import as_numbers
 from graphclust.io.weight_checks import NegativeOrInfinite
 from graphclust.progress import Progress
 
+_CHECKED = 1 << 14  # lines between two looks at the memory
+_XML_START = re.compile(rb"<(?:[\w.-]+:)?(graphml|gexf)[\s>/]")
 _GML_START = re.compile(rb"(?:#[^\n]*\n\s*)*+(?:graph|Creator|Version|comment|directed)\b", re.IGNORECASE)
 _GML_GRAPH = re.compile(rb"(?:^|[\s\"])graph\s*+\[", re.IGNORECASE)
 _GML_TEXT = re.compile(rb"(?:#[^\n]*\n\s*)*+(?:Creator|comment)\s*\"", re.IGNORECASE)  # which may be long
+
+
+def read_adjacency_list(content: bytes, listing: NetworkListing, check: Callable[[], None]) -> None:
+    """Add the nodes and the undirected edges of a list; an edge may stand in the line of one end or of both.
+
+    Words are parted by blanks; what follows a # is a comment. Raises GraphFormatError for what is no UTF-8.
+    """
+    try:
+        lines = content.decode("utf-8").split("\n")
+    except UnicodeDecodeError as problem:
+        raise GraphFormatError(f"is not UTF-8 text: {problem.reason} at byte {problem.start}", listing.path) from None
+    seen: set[tuple[str, str]] = set()
+    for number, line in enumerate(lines, 1):
+        if number % _CHECKED == 0:
+            check()
+        words = line.split("#")[0].split()
+        for word in words:
+            if word not in listing.number_of:
+                listing.add_node(word)
+        for other in words[1:]:
+            pair = (words[0], other) if words[0] <= other else (other, words[0])
+            if pair not in seen:
+                seen.add(pair)
+                listing.add_edge(words[0], other, False)
+
+
 XML: dict[str, type[GraphML] | type[Gexf]] = {"graphml": GraphML, "gexf": Gexf}
 # What is parsed whole: NAME(content, listing, check) adds nodes and edges to a listing; check(n) looks at the memory.
 TEXT: dict[str, Callable[..., None]] = {
     "gml": read_gml, "pajek": read_pajek, "node_link": read_node_link, "adjacency_list": read_adjacency_list
 }  # fmt: skip
 LISTED_FORMATS = (*XML, *TEXT)
-_XML_START = re.compile(rb"<(?:[\w.-]+:)?(graphml|gexf)[\s>/]")
 
 
 def network_format(head: bytes, path: str) -> str | None:
