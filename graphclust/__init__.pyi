@@ -47,7 +47,7 @@ from graphclust.generators import planted_partition as planted_partition
 from graphclust.generators import stochastic_block_model as stochastic_block_model
 from graphclust.graph.container import Graph as Graph
 from graphclust.graph.layers import LayeredGraph as LayeredGraph
-from graphclust.interop.single_cell import cluster_anndata as cluster_anndata
+from graphclust.interop.scanpy import cluster_anndata as cluster_anndata
 from graphclust.io.formats.communities import Communities as Communities
 from graphclust.io.formats.toy_graphs import classic_graph as classic_graph
 from graphclust.io.graph_input import as_graph as as_graph

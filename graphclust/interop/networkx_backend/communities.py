@@ -1,9 +1,10 @@
-"""NetworkX's functions that find communities, on a `BackendGraph`: arguments and results are those of NetworkX."""
+"""NetworkX's functions that find communities or halves, on a `BackendGraph`: its arguments, results and errors."""
 
 from __future__ import annotations
 
+import random
 from collections.abc import Hashable, Iterator
-from itertools import islice
+from itertools import count, islice
 from typing import Any
 
 import numpy as np
@@ -16,11 +17,15 @@ from graphclust.engine.contraction import contract
 from graphclust.engine.levels import level_of, room_for, run_on
 from graphclust.engine.local_moving import find_regions
 from graphclust.engine.resolution import task_at
+from graphclust.errors import ParameterError
 from graphclust.graph.container import Graph
+from graphclust.graph.node_order import in_order, in_rows, node_order
 from graphclust.interop.networkx_backend.backend_graph import BackendGraph
-from graphclust.interop.networkx_backend.quality import labels_modularity
+from graphclust.interop.networkx_backend.quality import is_partition, labels_modularity, labels_of
 from graphclust.interop.seeds import as_rng
+from graphclust.objective.cuts import cut_and_volume
 from graphclust.objective.objective import weigh
+from graphclust.partition.balanced_partition import balanced_partition, refine_parts
 from graphclust.partition.communities import communities
 from graphclust.partition.coreset_sc import coreset_sc
 
@@ -28,7 +33,12 @@ NO_GAIN = 1e-7  # NetworkX's own `threshold`: a level that gains no more than th
 ROUND_OFF = 1e-12  # of modularity: unions that gain no more gain nothing
 MOST_ENTRIES = 1_000_000  # beyond, two starts instead of five find more modularity than Louvain does, in half the time
 
+FEW_NODES = 1000  # of a graph that is swept: each node of a sweep looks at all others
+_NO_SEED = vars(random)["_inst"]  # what NetworkX hands on where its caller gave none
+RANDOM_STARTS = 4  # of sweeps, beside the partition of the multilevel method
+
 Communities = list[set[Hashable]]
+Halves = tuple[set[Hashable], set[Hashable]]
 
 
 def louvain_communities(
@@ -116,10 +126,10 @@ def greedy_modularity_communities(
     left = n
     while left > cutoff and not np.isnan(gains[left - 1]) and (gains[left - 1] >= 0 or left > best_n):
         left -= 1
-    found = clusters_by_size(G, pairs[left:])
-    while len(found) > best_n:  # no two of them are linked
-        found[:2] = [found[0] | found[1]]
-    return found
+    clusters = clusters_by_size(G, pairs[left:])
+    while len(clusters) > best_n:  # no two of them are linked
+        clusters[:2] = [clusters[0] | clusters[1]]
+    return clusters
 
 
 def naive_greedy_modularity_communities(G: BackendGraph, resolution=1, weight=None) -> list[frozenset[Hashable]]:
@@ -168,12 +178,10 @@ def best_labels(
         labels = communities(given, rng=rng, **at, **{"effort": effort, **options}).labels
     else:
         labels = coreset_sc(given, k, rng=rng, **at, **options).labels
+    labels = labels.copy()
     aside = np.flatnonzero(labels < 0)
-    if not len(aside):
-        return labels
-    found = labels.copy()
-    found[aside] = labels.max() + 1 + np.unique(graph.components[aside], return_inverse=True)[1]
-    return found
+    labels[aside] = labels.max() + 1 + np.unique(graph.components[aside], return_inverse=True)[1]
+    return labels
 
 
 def nested_levels(
@@ -210,3 +218,155 @@ def levels_while_gaining(
         if after - before <= threshold:
             return
         before = after
+
+
+def label_propagation_communities(G: BackendGraph) -> list[set[Hashable]]:
+    """The communities of NetworkX's function: its coloring, its order of the colors and its rule for ties.
+
+    Source: Cordasco and Gargano 2010, "Community detection via semi-synchronous label propagation algorithms".
+    """
+    pattern = G.matrices[None]
+    labels = np.arange(len(G))
+    classes = [(nodes, pattern[nodes]) for nodes in colors_of(pattern)]
+    everyone = np.arange(len(G)), pattern
+    while (frequent_labels(*everyone, labels) != labels).any():
+        for nodes, rows in classes:
+            labels[nodes] = frequent_labels(nodes, rows, labels)
+    return G.sets_of(labels)
+
+
+def frequent_labels(nodes: np.ndarray, rows: sparse.csr_array, labels: np.ndarray) -> np.ndarray:
+    """The most frequent label among the neighbors of each node: its own where that is one, else the largest."""
+    best = labels[nodes]
+    if not rows.nnz:
+        return best
+    place = np.repeat(np.arange(len(nodes)), np.diff(rows.indptr))
+    pairs, counts = np.unique(place * len(labels) + labels[rows.indices], return_counts=True)
+    place, label = np.divmod(pairs, len(labels))
+    most = np.zeros(len(nodes), np.int64)
+    np.maximum.at(most, place, counts)
+    is_most = counts == most[place]
+    place, label = place[is_most], label[is_most]
+    keeps = np.zeros(len(nodes), bool)
+    keeps[place[label == best[place]]] = True
+    largest = best.copy()
+    largest[place] = label  # in increasing order: the last one stays
+    return np.where(keeps, best, largest)
+
+
+def colors_of(pattern: sparse.csr_array) -> list[np.ndarray]:
+    """The nodes of each color of `networkx.greedy_color`, which takes nodes of large degree first."""
+    n = pattern.shape[0]
+    indptr, indices = pattern.indptr.tolist(), pattern.indices.tolist()
+    degrees = pattern.sum(axis=1) + pattern.diagonal()
+    colors = [-1] * n
+    for node in np.argsort(-degrees, kind="stable").tolist():
+        taken = {colors[other] for other in indices[indptr[node] : indptr[node + 1]]}
+        colors[node] = next(color for color in count() if color not in taken)
+    of_node = np.array(colors, np.int64)
+    return [np.flatnonzero(of_node == color) for color in range(int(of_node.max(initial=-1)) + 1)]
+
+
+def kernighan_lin_bisection(
+    G: BackendGraph, partition=None, max_iter=10, weight="weight", seed=None, **options: Any
+) -> Halves:
+    """Two halves with a small cut between them, as `balanced_partition` makes them; the first is never the smaller.
+
+    partition : two sets of nodes, which keep their sizes; as in NetworkX the second of them comes first. A small graph
+        is improved by Kernighan and Lin's sweeps, any by V-cycles.
+    max_iter : sweeps at most, and V-cycles; the first that gains nothing is the last. Without a partition the effort
+        decides, but for 0, which means random halves there too.
+    seed : of what is random: where halves begin without a partition, and in both cases the V-cycles. With a partition
+        None is 0, so that calls agree, as NetworkX's do; without one None draws anew in each call, as there.
+    options : of `balanced_partition`; max_imbalance is 0 unless it is given.
+    """
+    if partition is not None and (seed is None or seed is _NO_SEED):
+        seed = random.Random(0)  # nothing is random in NetworkX's either
+    rng = np.random.default_rng(as_rng(seed))
+    if partition is not None:
+        if options:
+            given = next(iter(options))
+            raise ParameterError(f"{given} is not an option where a partition is given; leave out it or the partition")
+        labels = _labels_of_two(G, partition)
+        if max_iter > 0 and G.has_edges and 0 < labels.sum() < len(G):
+            graph = G.rows(weight)
+            if len(G) <= FEW_NODES:
+                labels = _sweep(graph, labels, 0, max_iter, rng)
+            labels = refine_parts(graph, labels, max_iter, rng)
+    elif max_iter > 0 and G.has_edges:
+        labels = _bisection(G.rows(weight), max_iter, rng, options)
+    else:
+        labels = _random_halves(len(G), rng)
+    first, second = ({G.nodes[row] for row in np.flatnonzero(labels == half).tolist()} for half in (0, 1))
+    return first, second
+
+
+def _bisection(graph: Graph, max_iter: int, rng: np.random.Generator, options: dict[str, Any]) -> np.ndarray:
+    """The parts of `balanced_partition` as labels, 1 for the smaller; of a small graph the best of some starts."""
+    parts = balanced_partition(graph, 2, rng=rng, **{"max_imbalance": 0} | options).labels
+    labels = (parts != np.bincount(parts).argmax()).astype(np.int64)
+    return labels if graph.n_nodes > FEW_NODES else _sweep(graph, labels, RANDOM_STARTS, max_iter, rng)
+
+
+def _sweep(graph: Graph, labels: np.ndarray, n_random: int, max_iter: int, rng: np.random.Generator) -> np.ndarray:
+    """The labels after Kernighan and Lin's sweeps, or those of some random halves where these then cut less."""
+    order = node_order(graph)
+    ordered = in_order(graph, order)
+    starts = [labels[order], *(_random_halves(graph.n_nodes, rng) for _ in range(n_random))]
+    swept = [swap_pairs(ordered, start, max_iter) for start in starts]
+    return in_rows(min(swept, key=lambda one: cut_and_volume(ordered, one, 2)[0].sum()), order)
+
+
+def _random_halves(n: int, rng: np.random.Generator) -> np.ndarray:
+    """Label 1 for half of the nodes, rounded down."""
+    return (rng.permutation(n) >= n - n // 2).astype(np.int64)
+
+
+def _labels_of_two(G: BackendGraph, partition: Any) -> np.ndarray:
+    """Label 1 for the nodes of the first set, 0 for those of the second."""
+    from networkx import NetworkXError
+
+    try:
+        first, second = map(set, partition)
+    except (TypeError, ValueError):
+        raise NetworkXError("partition must be two sets") from None
+    if not is_partition(G, [first, second]):
+        raise NetworkXError("partition invalid")
+    return labels_of(G, [second, first])
+
+
+def swap_pairs(graph: Graph, labels: np.ndarray, max_sweeps: int) -> np.ndarray:
+    """Labels 0 and 1 after sweeps in which each node changes sides once, of which the best prefix of pairs is kept.
+
+    Other than moves between linked clusters, a pair may be of nodes that no edge links to the other half.
+
+    Source: Kernighan and Lin, "An efficient heuristic procedure for partitioning graphs", Bell System Technical
+    Journal 1970.
+    """
+    matrix = graph.to_scipy()
+    if graph.loops.any():  # they cut nothing, wherever their node is
+        matrix = (matrix - sparse.diags_array(graph.loops)).tocsr()
+    least = ROUND_OFF * matrix.sum()
+    for _ in range(max_sweeps):
+        sign = 1.0 - 2.0 * labels
+        gain = -sign * (matrix @ sign)  # links to the other half less those to the own
+        free = np.where(labels == np.array([[0], [1]]), gain, -np.inf)  # (2, n), of nodes that have not moved
+        pairs, totals = [], [0.0]
+        for _ in range(min(np.bincount(labels))):
+            pair, total = [], totals[-1]
+            for half in (0, 1):
+                u = int(free[half].argmax())
+                pair.append(u)
+                total += free[half, u]
+                free[half, u] = -np.inf
+                row = slice(matrix.indptr[u], matrix.indptr[u + 1])
+                free[half, matrix.indices[row]] += 2.0 * matrix.data[row]
+                free[1 - half, matrix.indices[row]] -= 2.0 * matrix.data[row]
+            pairs.append(pair)
+            totals.append(total)
+        best = int(np.argmax(totals))
+        if totals[best] <= least:
+            break
+        labels = labels.copy()
+        labels[np.array(pairs[:best])] ^= 1
+    return labels

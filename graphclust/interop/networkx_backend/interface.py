@@ -6,7 +6,7 @@ from collections.abc import Callable
 from inspect import signature
 from typing import Any
 
-from graphclust.interop.networkx_backend import bisection, communities, label_propagation, quality
+from graphclust.interop.networkx_backend import communities, quality
 from graphclust.interop.networkx_backend.backend_graph import BackendGraph
 from graphclust.interop.networkx_backend.communities import NO_GAIN
 from graphclust.interop.networkx_backend.info import FUNCTIONS
@@ -26,7 +26,7 @@ class Backend:
     """What NetworkX asks of a backend, and its functions as attributes."""
 
     def __getattr__(self, name: str) -> Callable[..., Any]:
-        for module in (communities, bisection, label_propagation, quality):
+        for module in (communities, quality):
             if name in FUNCTIONS and hasattr(module, name):
                 return getattr(module, name)
         raise AttributeError(f"the backend of graphclust has no {name!r}")
