@@ -6,11 +6,11 @@ from graphclust.coreset.label_extension import extend_labels as extend_labels
 from graphclust.coreset.options import Coreset as Coreset
 from graphclust.coreset.paper import cluster_coreset as cluster_coreset
 from graphclust.coreset.sampling import CoresetSample as CoresetSample
+from graphclust.coreset.sampling import Seeds as Seeds
 from graphclust.coreset.sampling import construct_coreset as construct_coreset
+from graphclust.coreset.sampling import d2_seeding as d2_seeding
 from graphclust.coreset.sampling import importance_sample as importance_sample
 from graphclust.coreset.sampling import sampling_probabilities as sampling_probabilities
-from graphclust.coreset.seeding import Seeds as Seeds
-from graphclust.coreset.seeding import d2_seeding as d2_seeding
 from graphclust.datasets.fetch import DatasetInfo as DatasetInfo
 from graphclust.datasets.fetch import fetch_snap as fetch_snap
 from graphclust.datasets.fetch import fetch_suitesparse as fetch_suitesparse

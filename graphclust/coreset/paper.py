@@ -14,8 +14,7 @@ from scipy import sparse
 
 from graphclust.checks import K_OF_GRAPH, Seed, as_choice, as_generator, as_weights, as_whole_number
 from graphclust.coreset.label_extension import coreset_graph, extend_labels
-from graphclust.coreset.options import DEGREES, EMBEDDINGS, Coreset
-from graphclust.coreset.outcome import Outcome
+from graphclust.coreset.options import DEGREES, EMBEDDINGS, Coreset, Outcome
 from graphclust.coreset.sampling import construct_coreset
 from graphclust.errors import ConvergenceWarning, GraphWarning, warn_caller
 from graphclust.graph.matrices import graph_from_csr

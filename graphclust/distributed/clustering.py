@@ -28,7 +28,7 @@ from graphclust.graph.node_order import listing_order
 from graphclust.io.store.store import StoredGraph, open_store
 from graphclust.io.temporaries import temporary_file
 from graphclust.partition.components import nodes_to_partition
-from graphclust.partition.methods import by_blocks
+from graphclust.partition.coreset_sc import by_blocks
 from graphclust.partition.options import as_options, naming_new_arguments
 from graphclust.profile.path_builder import choose_k
 from graphclust.progress import ProgressLike, as_progress

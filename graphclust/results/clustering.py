@@ -14,7 +14,7 @@ from graphclust.cached import cached_property
 from graphclust.checks import Seed, import_extra
 from graphclust.compiled.graphs.components import split_by_connection
 from graphclust.compiled.graphs.objective import ClusterSums
-from graphclust.coreset.outcome import CoresetClustering
+from graphclust.coreset.options import CoresetClustering
 from graphclust.engine.well_connected import count_well_connected, minimum_cuts
 from graphclust.errors import GraphValidationError
 from graphclust.graph.container import Graph
@@ -23,8 +23,8 @@ from graphclust.objective.cuts import cut_and_volume, links_to_others, sum_by_la
 from graphclust.objective.objective import OBJECTIVE_SPECS
 from graphclust.progress import ProgressLike
 from graphclust.results import report
+from graphclust.results.base import AGAIN, OfKind
 from graphclust.results.confidence import Certainty, certainty
-from graphclust.results.kinds import AGAIN, OfKind
 from graphclust.results.label_matching import ChangeLog
 from graphclust.results.prediction import ClusterModel, model_of
 from graphclust.results.quotient import highest_excess

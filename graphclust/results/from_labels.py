@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from graphclust.checks import as_whole_number
 from graphclust.compiled.graphs.objective import ClusterSums
-from graphclust.coreset.outcome import CoresetClustering
+from graphclust.coreset.options import CoresetClustering
 from graphclust.errors import ConvergenceWarning, ParameterError, amount, warn_caller
 from graphclust.graph.container import Graph, GraphLike
 from graphclust.io.graph_input import as_graph, refuse_without_edges

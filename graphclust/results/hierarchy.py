@@ -26,9 +26,9 @@ from graphclust.objective.cuts import cut_and_volume, modularity_of_sums
 from graphclust.objective.objective import chance_objective, weigh
 from graphclust.progress import Progress
 from graphclust.results import hierarchy_text, report
+from graphclust.results.base import OfGraph
 from graphclust.results.clustering import Clustering
 from graphclust.results.from_labels import clustering_of, numbering_by_size
-from graphclust.results.kinds import OfGraph
 from graphclust.results.label_matching import ChangeLog
 
 if TYPE_CHECKING:

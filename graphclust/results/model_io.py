@@ -18,11 +18,11 @@ from graphclust.io.formats.array_files import check_allowed, name_failures, open
 from graphclust.objective.cuts import cut_and_volume
 from graphclust.objective.objective import ADDITIVE_OBJECTIVES, OBJECTIVE_SPECS
 from graphclust.partition.options import EFFORTS
+from graphclust.results.base import Labels, SavedModel
 from graphclust.results.file_header import MISFIT, read_header
 from graphclust.results.from_labels import numbering_by_size
 from graphclust.results.hierarchy import Hierarchy
 from graphclust.results.prediction import ARRAYS, ROUND_OFF, ClusterModel
-from graphclust.updates.update import Labels, SavedModel
 
 BYTES_OF_JSON = 32  # of memory that one byte of JSON takes when it is parsed, about
 MOST_IDS = 1 << 62  # that none is beyond the whole numbers of an array

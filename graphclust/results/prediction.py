@@ -22,8 +22,8 @@ from graphclust.graph.matrices import LARGEST, as_checked_csr
 from graphclust.io.atomic_write import whole_file
 from graphclust.objective.gains import gain_of_joining
 from graphclust.objective.objective import ADDITIVE_OBJECTIVES, OBJECTIVE_SPECS, weigh
+from graphclust.results.base import SavedModel
 from graphclust.results.file_header import header_of
-from graphclust.updates.update import SavedModel
 
 if TYPE_CHECKING:
     from graphclust.results.clustering import Clustering

@@ -23,7 +23,7 @@ import numpy as np
 from graphclust.compiled.graphs.levels import Level, Partition, Task
 from graphclust.compiled.graphs.objective import ClusterSums
 from graphclust.compiled.runtime.blocks import row_blocks
-from graphclust.coreset.outcome import Outcome
+from graphclust.coreset.options import Outcome
 from graphclust.coreset.sampling import CoresetSample
 from graphclust.engine import sequential_contraction
 from graphclust.engine.engine import ONE_V_CYCLE, improve, partition_into, plan_on

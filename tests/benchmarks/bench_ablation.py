@@ -30,7 +30,7 @@ from graphclust.engine import engine, family_tree, local_moving, overlay, resolu
 from graphclust.engine.engine import EFFORTS
 from graphclust.engine.levels import value
 from graphclust.graph.matrices import graph_from_csr
-from graphclust.partition import methods
+from graphclust.partition import coreset_sc as door
 from graphclust.two_step import in_memory, shared_neighbors
 from graphclust.two_step import method as coreset_parents
 
@@ -120,9 +120,9 @@ CHANGES = [
     *everywhere("multilevel", "BUDGET", (0, 10**7), v_cycle, v_cycle, engine),
     *numbers("multilevel", v_cycle, {"HEAVY": (1.0, 4.0, 1e9)}),
     *everywhere("multilevel", "LARGEST_SHARE", (0.9,), v_cycle, v_cycle, engine),
-    Change("first V-cycles 1 -> 3", "multilevel", ((methods, "EFFORTS", matched(engine.Cycles(3, 1))),)),
-    Change("V-cycles inside clusters 1 -> 3", "multilevel", ((methods, "EFFORTS", matched(engine.Cycles(1, 3))),)),
-    Change("new partitions", "multilevel", ((methods, "EFFORTS", matched(engine.Cycles(1, 1, 1 << 17))),)),
+    Change("first V-cycles 1 -> 3", "multilevel", ((door, "EFFORTS", matched(engine.Cycles(3, 1))),)),
+    Change("V-cycles inside clusters 1 -> 3", "multilevel", ((door, "EFFORTS", matched(engine.Cycles(1, 3))),)),
+    Change("new partitions", "multilevel", ((door, "EFFORTS", matched(engine.Cycles(1, 1, 1 << 17))),)),
     Change("effort low", "multilevel", options=(("effort", "low"),)),
     Change("effort high", "multilevel", options=(("effort", "high"),)),
     Change("no V-cycles inside clusters", "multilevel", ((engine, "improve", as_it_is),)),

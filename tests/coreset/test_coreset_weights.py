@@ -12,12 +12,13 @@ from reference import algorithms as reference
 from graphclust.coreset.label_extension import coreset_graph, extend_labels
 from graphclust.coreset.sampling import (
     CoresetSample,
+    Seeds,
     _round_sizes,
     construct_coreset,
+    d2_seeding,
     importance_sample,
     sampling_probabilities,
 )
-from graphclust.coreset.seeding import Seeds, d2_seeding
 from graphclust.errors import GraphValidationError
 from graphclust.objective.kernel import NormalizedCutKernel
 

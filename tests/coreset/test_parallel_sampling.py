@@ -12,8 +12,13 @@ from graphclust.compiled.runtime import blocks, random_numbers
 from graphclust.compiled.runtime.blocks import coarse_blocks, map_blocks, row_blocks
 from graphclust.coreset import parallel_sampling as steps
 from graphclust.coreset.label_extension import centroids_of_rows, extend_labels, labels_in_block
-from graphclust.coreset.sampling import CoresetSample, construct_coreset, importance_sample, sampling_probabilities
-from graphclust.coreset.seeding import Seeds
+from graphclust.coreset.sampling import (
+    CoresetSample,
+    Seeds,
+    construct_coreset,
+    importance_sample,
+    sampling_probabilities,
+)
 from graphclust.errors import GraphClustError
 from graphclust.graph.executor import InProcess, sum_in_order
 from graphclust.objective.kernel import NormalizedCutKernel

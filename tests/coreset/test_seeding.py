@@ -8,7 +8,7 @@ from graphs import all_graphs, make, make_graph, poisoned_except
 from reference import algorithms as reference
 
 from graphclust.compiled.graphs import coreset
-from graphclust.coreset.seeding import d2_seeding
+from graphclust.coreset.sampling import d2_seeding
 from graphclust.errors import ConvergenceWarning, GraphClustError, GraphValidationError, ParameterError
 from graphclust.io.graph_input import as_graph
 from graphclust.objective.kernel import NormalizedCutKernel

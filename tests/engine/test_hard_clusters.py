@@ -14,7 +14,6 @@ from graphclust.engine.likelihood import log_likelihood
 from graphclust.io.graph_input import as_graph
 from graphclust.objective.objective import weigh
 from graphclust.partition import coreset_sc as door
-from graphclust.partition import methods
 
 pytestmark = pytest.mark.skipif("NUMBA_DISABLE_JIT" in os.environ, reason="too large for plain Python")
 
@@ -50,7 +49,7 @@ def test_clusters_of_very_unequal_sizes_are_found_where_no_one_resolution_suits_
 def test_clusters_of_very_unequal_sizes_that_a_coreset_cannot_show_are_found(monkeypatch):
     hidden = few_large_ones(4, 12, 10, 1)
     monkeypatch.setattr(door, "suits_a_coreset", lambda *of: True)
-    monkeypatch.setattr(methods, "default_size", lambda *of: 1_500)
+    monkeypatch.setattr(door, "default_size", lambda *of: 1_500)
     found = [coreset_sc(hidden.graph, 62, rng=seed).labels for seed in range(4)]
     assert np.median([adjusted_rand_index(labels, hidden.labels) for labels in found]) > 0.97
 

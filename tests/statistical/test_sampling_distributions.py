@@ -7,7 +7,7 @@ from reference import algorithms as reference
 from scipy import stats
 
 import graphclust as gc
-from graphclust.coreset.seeding import _draw_by_scan, _draw_by_tree
+from graphclust.coreset.sampling import _draw_by_scan, _draw_by_tree
 
 DRAWS = 20_000
 LEAST_P = 1e-6

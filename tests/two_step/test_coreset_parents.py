@@ -15,7 +15,6 @@ from graphclust.engine.levels import with_sums
 from graphclust.engine.overlay import number_used, pieces_of
 from graphclust.objective.objective import OBJECTIVES, as_objective_choice
 from graphclust.partition import coreset_sc as door
-from graphclust.partition import methods
 from graphclust.two_step import method as coreset_parents
 from graphclust.two_step.in_memory import InMemory
 from graphclust.two_step.method import Regions, default_size, is_doubtful, part_pieces, run_on_clusters
@@ -148,7 +147,7 @@ def test_large_clusters_of_a_thin_coreset_are_found():
 def test_where_a_coreset_cannot_show_the_clusters_those_of_the_whole_graph_are_found(monkeypatch):
     planted = gc.planted_partition(2, 10_000, 10, 3, rng=7)
     monkeypatch.setattr(door, "suits_a_coreset", lambda *of: True)
-    monkeypatch.setattr(methods, "default_size", lambda *of: 60)
+    monkeypatch.setattr(door, "default_size", lambda *of: 60)
     found = gc.coreset_sc(planted.graph, 2, rng=0, **CUT)
     assert found.normalized_cut <= gc.normalized_cut(planted.graph, planted.labels)
     asked_for = gc.coreset_sc(planted.graph, 2, method="two-step", coreset=gc.Coreset(size=60), rng=0, **CUT)

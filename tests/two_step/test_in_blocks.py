@@ -148,7 +148,7 @@ def test_labels_are_the_same_for_any_number_of_blocks(planted, objective, monkey
     found = set()
     for n_blocks in (1, 3, 7):
         bounds = np.linspace(0, planted.graph.n_nodes, n_blocks + 1).astype(int)
-        monkeypatch.setattr("graphclust.partition.methods.coarse_blocks", lambda indptr, bounds=bounds: bounds)
+        monkeypatch.setattr("graphclust.partition.coreset_sc.coarse_blocks", lambda indptr, bounds=bounds: bounds)
         found.add(parallel(planted.graph, 8, objective=objective, rng=5).labels.tobytes())
     assert len(found) == 1
 

@@ -12,8 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from graphclust.checks import Seed, as_choice, as_generator, as_number, as_whole_number
-from graphclust.coreset.sampling import SECOND_TERMS, CoresetSample, construct_coreset, importance_sample
-from graphclust.coreset.seeding import Seeds
+from graphclust.coreset.sampling import SECOND_TERMS, CoresetSample, Seeds, construct_coreset, importance_sample
 from graphclust.errors import ParameterError
 from graphclust.points.kernel_k_means.centers import KernelKMeansResult, label_points
 from graphclust.points.kernel_k_means.full_batch import Partition, iterate

@@ -107,7 +107,7 @@ def _check_same_nodes(one: dict, other: dict, options: argparse.Namespace) -> No
 
 def _as_text(facts: dict[str, Any]) -> str:
     """The figures of the comparison, for a terminal."""
-    from graphclust.results.kinds import NAMES
+    from graphclust.results.base import NAMES
 
     n_clusters = [amount(k, "cluster") for k in facts["n_clusters"]]
     lines = [
