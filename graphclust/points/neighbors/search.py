@@ -24,6 +24,8 @@ from graphclust.float_scaling import balance_rows, exponent_beyond, largest_size
 from graphclust.graph.matrices import as_canonical_csr
 from graphclust.progress import Progress, ProgressLike, as_progress
 
+METRICS = ("euclidean", "cosine", "manhattan", "precomputed")
+SYNONYMS = {"l2": "euclidean", "l1": "manhattan", "cityblock": "manhattan"}  # as scikit-learn has them
 METHODS = ("exact", "approximate", "auto")
 MUCH_WORK = 1 << 36  # multiplications above which "auto" is approximate
 SPARE = 6  # candidates beside those asked for
@@ -32,6 +34,7 @@ _COMPARED = 1 << 17  # entries of candidates' vectors that a thread compares at 
 _POINTS_PER_LIST = 50  # that the lists' centroids are trained on
 _SHARE = 1e-6  # of a squared distance: an error below that changes no neighbor worth the name
 _ONE_DIRECTION = 1e-30  # what rounding leaves of the squared distance between unit vectors of one direction
+_ENTRIES = 1 << 24  # of given distances that are sorted at a time
 _DISTANCES = 1 << 22  # from some queries to all points, that are held at a time
 
 
@@ -65,7 +68,7 @@ def nearest_neighbors(
     (array([[2]]), array([[0.5]]))
     """
     as_choice(method, "method", METHODS)
-    metric = as_metric(metric)
+    metric = SYNONYMS.get(as_choice(metric, "metric", (*METRICS, *SYNONYMS)), metric)
     points, among_themselves = as_points(X), queries is None
     others = points if among_themselves else as_points(queries, "queries", at_least=1)
     if others.shape[1] != points.shape[0 if metric == "precomputed" and not among_themselves else 1]:
@@ -78,9 +81,12 @@ def nearest_neighbors(
         raise ParameterError(f"n_neighbors={k} is out of range, expected {allowed}")
     n_probes = as_whole_number(n_probes, "n_probes", at_least=1)
     rng, progress = as_generator(rng), as_progress(progress)
+    can_approximate = metric in ("euclidean", "cosine") and not sparse.issparse(points)
     if method == "auto":
-        method = _method_for(points, others, metric)
-    if method == "approximate" and not _is_dense_angle_or_length(points, metric):
+        is_much = points.shape[0] * others.shape[0] * width(points) > MUCH_WORK
+        is_apt = is_much and can_approximate and find_spec("faiss") is not None
+        method = "approximate" if is_apt else "exact"
+    if method == "approximate" and not can_approximate:
         kind = "sparse" if sparse.issparse(points) else "dense"
         raise ParameterError(
             f'method="approximate" is for dense points by metric="euclidean" or "cosine", not for {kind} ones by '
@@ -88,7 +94,7 @@ def nearest_neighbors(
         )
     if metric == "precomputed":
         with progress.stage("nearest neighbors"):
-            return nearest_by_distances(others, k, "X" if among_themselves else "queries", among_themselves)
+            return _nearest_by_distances(others, k, "X" if among_themselves else "queries", among_themselves)
     if sparse.issparse(points) != sparse.issparse(others):
         raise TypeError("X and queries are dense and sparse, expected both dense or both SciPy sparse")
     points, others, exponent = prepare(points, others, metric)
@@ -100,9 +106,14 @@ def nearest_neighbors(
             search = _approximate_search(points, n_probes, rng)
             others_to_try = [_exact_search, _search_by_differences]
     with progress.stage("nearest neighbors"):
-        found = Task(points, others, among_themselves, metric, k, n_candidates)
-        neighbors, distances = _refine(found, search, others_to_try, progress)
-    return neighbors, _rescale(distances, exponent)
+        task = Task(points, others, among_themselves, metric, k, n_candidates)
+        neighbors, distances = _refine(task, search, others_to_try, progress)
+    if exponent != 0:
+        with np.errstate(over="ignore"):
+            distances = np.ldexp(distances, exponent)
+        if not np.isfinite(distances).all():
+            raise GraphValidationError("X holds points whose distances are not finite; divide X by a power of ten")
+    return neighbors, distances
 
 
 class Task(NamedTuple):
@@ -129,8 +140,12 @@ class Search(NamedTuple):
 
 def prepare(points: Any, others: Any, metric: str) -> tuple[Any, Any, int]:
     """Points and others scaled for the distances, and the exponent of two to scale the distances back."""
-    if metric != "cosine":
-        return on_one_scale(points, others)
+    if metric != "cosine":  # over 2^e, for which squares and their sums neither vanish nor overflow; e is mostly 0
+        exponent = exponent_beyond(max(largest_size(points), largest_size(others)), 1e-100, 1e100)
+        if exponent == 0:
+            return points, others, 0
+        scaled = times_power_of_two(points, -exponent)
+        return scaled, scaled if others is points else times_power_of_two(others, -exponent), exponent
     if others is points:
         units = of_unit_length(points)
         return units, units, 0
@@ -138,28 +153,6 @@ def prepare(points: Any, others: Any, metric: str) -> tuple[Any, Any, int]:
     units = of_unit_length(stack([points, others]))
     units = units.tocsr() if sparse.issparse(units) else units
     return units[: points.shape[0]], units[points.shape[0] :], 0
-
-
-def _rescale(distances: np.ndarray, exponent: int) -> np.ndarray:
-    if exponent == 0:
-        return distances
-    with np.errstate(over="ignore"):
-        distances = np.ldexp(distances, exponent)
-    if not np.isfinite(distances).all():
-        raise GraphValidationError("X holds points whose distances are not finite; divide X by a power of ten")
-    return distances
-
-
-def _is_dense_angle_or_length(points: Any, metric: str) -> bool:
-    return metric in ("euclidean", "cosine") and not sparse.issparse(points)
-
-
-def _method_for(points: Any, others: Any, metric: str) -> str:
-    """The approximate method where there is much to compare, it can be used and Faiss is there."""
-    work = points.shape[0] * others.shape[0] * width(points)
-    if work <= MUCH_WORK or not _is_dense_angle_or_length(points, metric):
-        return "exact"
-    return "exact" if find_spec("faiss") is None else "approximate"
 
 
 def _refine(task: Task, search: Search, others_to_try: list[Callable[..., Search]], progress: Progress):
@@ -188,11 +181,8 @@ def _nearest_of(task: Task, block: np.ndarray, search: Search):
     """
     points, others, among_themselves, metric, k, n_candidates = task
     candidates = np.sort(search.propose(others[block], n_candidates), axis=1)
-    neighbors, distances, farthest = (
-        np.empty((len(block), k), np.int64),
-        np.empty((len(block), k)),
-        np.empty(len(block)),
-    )
+    neighbors, distances = np.empty((len(block), k), np.int64), np.empty((len(block), k))
+    farthest = np.empty(len(block))
 
     def compare(first: int, last: int, _: int) -> None:
         proposed = candidates[first:last]
@@ -211,23 +201,27 @@ def _nearest_of(task: Task, block: np.ndarray, search: Search):
     if n_candidates < points.shape[0]:
         least = _ONE_DIRECTION if metric == "cosine" else 0.0
         is_open |= (errors > _SHARE * last) & (farthest - last <= 2.0 * errors) & (last > least)
-    return neighbors, finish_distances(distances, metric), is_open
+    if metric == "cosine":  # of unit vectors 1 - u.v = |u - v|^2 / 2
+        distances /= 2.0
+    elif metric == "euclidean":
+        np.sqrt(distances, out=distances)
+    return neighbors, distances, is_open
 
 
 def _exact_search(points: Any, metric: str) -> Search:
     """Exact neighbors by scikit-learn: exact but for rounding where it takes |x|^2 + |y|^2 - 2 x.y as distances."""
     sklearn = import_extra("sklearn.neighbors", "exact neighbors need scikit-learn", "graphclust[neighbors]")
-    NearestNeighbors = sklearn.NearestNeighbors
-    if sparse.issparse(points):
-        index = NearestNeighbors(metric="manhattan" if metric == "manhattan" else "euclidean", algorithm="brute")
-        index.fit(points)
-        return Search(lambda queries, n: index.kneighbors(queries, n, return_distance=False), _errors(points, metric))
-    offset = points.mean(axis=0)  # so that the products of a distance do not cancel far from the origin
-    index = NearestNeighbors(metric="manhattan" if metric == "manhattan" else "euclidean").fit(points - offset)
-    by_products = index._fit_method == "brute"  # trees take differences
+    name = "manhattan" if metric == "manhattan" else "euclidean"
+    # Dense points are centered, so that the products of a distance do not cancel far from the origin.
+    offset = None if sparse.issparse(points) else points.mean(axis=0)
+
+    def center(vectors: Any) -> Any:
+        return vectors if offset is None else vectors - offset
+
+    index = sklearn.NearestNeighbors(metric=name, algorithm="brute" if offset is None else "auto").fit(center(points))
     return Search(
-        lambda queries, n: index.kneighbors(queries - offset, n, return_distance=False),
-        _errors(points, metric, offset) if by_products else _no_errors,
+        lambda queries, n: index.kneighbors(center(queries), n, return_distance=False),
+        _errors(points, metric, offset) if index._fit_method == "brute" else _no_errors,  # trees take differences
     )
 
 
@@ -235,7 +229,7 @@ def _no_errors(queries: Any) -> np.ndarray:
     return np.zeros(queries.shape[0])
 
 
-def _errors(points: Any, metric: str, offset: Any = None) -> Callable[[Any], np.ndarray]:
+def _errors(points: Any, metric: str, offset: Any) -> Callable[[Any], np.ndarray]:
     """What the products of a query, less the offset, with points as long as itself may lose of squared distances."""
     if metric == "manhattan":
         return _no_errors
@@ -293,17 +287,6 @@ def _approximate_search(points: np.ndarray, n_probes: int, rng: np.random.Genera
     )
 
 
-METRICS = ("euclidean", "cosine", "manhattan", "precomputed")
-SYNONYMS = {"l2": "euclidean", "l1": "manhattan", "cityblock": "manhattan"}  # as scikit-learn has them
-_ENTRIES = 1 << 24  # of the matrix that are sorted at a time
-
-
-def as_metric(metric: str) -> str:
-    """The metric's name, from that or a synonym; ParameterError for an unknown one."""
-    as_choice(metric, "metric", (*METRICS, *SYNONYMS))
-    return SYNONYMS.get(metric, metric)
-
-
 def as_points(X: Any, name: str = "X", at_least: int = 2) -> Any:
     """Finite points (n, d), d >= 1, as a C-ordered float64 array, or as CSR with summed duplicates."""
     given_as_matrix = sparse.issparse(X)
@@ -325,15 +308,6 @@ def as_points(X: Any, name: str = "X", at_least: int = 2) -> Any:
             where = "{}[{}, {}]".format(name, *np.argwhere(~np.isfinite(points))[0])
         raise GraphValidationError(f"{where} is {values[~np.isfinite(values)][0]}, expected finite numbers")
     return points
-
-
-def on_one_scale(points: Any, others: Any) -> tuple[Any, Any, int]:
-    """Both over 2^e, and e, for which squares and their sums neither vanish nor overflow; e is mostly 0."""
-    exponent = exponent_beyond(max(largest_size(points), largest_size(others)), 1e-100, 1e100)
-    if exponent == 0:
-        return points, others, 0
-    scaled = times_power_of_two(points, -exponent)
-    return scaled, scaled if others is points else times_power_of_two(others, -exponent), exponent
 
 
 def of_unit_length(points: Any) -> Any:
@@ -371,14 +345,7 @@ def distances_to(points: Any, queries: Any, candidates: np.ndarray, metric: str)
     return np.einsum("ijk,ijk->ij", difference, difference)
 
 
-def finish_distances(values: np.ndarray, metric: str) -> np.ndarray:
-    """The distances, from what `distances_to` gives; of unit vectors 1 - u.v = |u - v|^2 / 2."""
-    if metric == "cosine":
-        return values / 2.0
-    return values if metric == "manhattan" else np.sqrt(values)
-
-
-def nearest_by_distances(distances: Any, k: int, name: str, among_themselves: bool) -> tuple[np.ndarray, np.ndarray]:
+def _nearest_by_distances(distances: Any, k: int, name: str, among_themselves: bool) -> tuple[np.ndarray, np.ndarray]:
     """The k nearest of each point by its row, ties to the lower index; in a sparse matrix what is missing is far.
 
     among_themselves : whether column i is the point of row i, which is none of its own neighbors.
