@@ -110,20 +110,16 @@ class Progress:
 
         Raises ResourceLimitError where nearly all memory that there was when the work began is taken.
         """
-        if self._looks_at_memory() and self._most_resident < resident_bytes():
+        is_watched = self._most_resident < float("inf") and time.monotonic() >= self._next_look
+        if is_watched:  # each look takes as long as thousands of entries
+            self._next_look = time.monotonic() + SECONDS_BETWEEN_LOOKS
+        if is_watched and self._most_resident < resident_bytes():
             raise ResourceLimitError(
                 f"nearly all memory of the container is taken in the stage {self._stage!r}, by this process "
                 f"{in_mebibytes(resident_bytes())}; give it more, or cluster from a store, by open_store"
             )
         if self.listener is not None:
             self.listener(self._stage, done, total)
-
-    def _looks_at_memory(self) -> bool:
-        """Whether there is a limit, and it is time for the next look: each takes as long as thousands of entries."""
-        if self._most_resident == float("inf") or time.monotonic() < self._next_look:
-            return False
-        self._next_look = time.monotonic() + SECONDS_BETWEEN_LOOKS
-        return True
 
     def limit(self, time_budget: float) -> None:
         """From now on there are so many seconds left, or fewer where there were."""
@@ -185,7 +181,7 @@ class Progress:
 
         finished : turns the offered result into what the caller returns; None: it is that already.
         """
-        with self.within(_identity if finished is None else finished):
+        with self.within(finished or (lambda result: result)):
             if self._is_outermost:
                 self._is_outermost, self._best = False, None
                 try:
@@ -215,10 +211,6 @@ def as_progress(progress: ProgressLike, time_budget: float | None = None) -> Pro
     if time_budget is not None:
         progress.limit(time_budget)
     return progress
-
-
-def _identity(result: Any) -> Any:
-    return result
 
 
 def _chain(after: Callable[[Any], Any], make: Callable[[], Any]) -> Callable[[], Any]:

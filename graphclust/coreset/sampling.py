@@ -27,7 +27,7 @@ from graphclust.compiled.graphs import coreset as loops
 from graphclust.compiled.runtime.blocks import coarse_blocks
 from graphclust.coreset.parallel_sampling import sample_by_blocks
 from graphclust.errors import ConvergenceWarning, GraphClustError, GraphValidationError, ParameterError, warn_caller
-from graphclust.graph.executor import InProcess
+from graphclust.graph.executor import Engine
 from graphclust.objective.kernel import NormalizedCutKernel, check_kernel
 from graphclust.progress import ProgressLike, as_progress
 
@@ -315,7 +315,7 @@ def construct_coreset(
         if sampling == "uniform":
             sample = _uniform_sample(inner, round_size, rng)
         elif sampling == "parallel":
-            engine = InProcess(inner, coarse_blocks(inner.graph.indptr))
+            engine = Engine(inner, coarse_blocks(inner.graph.indptr))
             n_seeds, key = ceil(oversampling * k), int(rng.integers(2**63))
             drawn = sample_by_blocks(engine, n_seeds, round_size, second_term, key, progress)
             sample = CoresetSample(*engine.fetch(drawn.joined))

@@ -93,8 +93,13 @@ def coreset_sc(
     graph_to_cluster(graph, k or 1, "weight", None, progress)
     origin = Origin(graph.path, graph.key, versions())
     with progress.stage("workers"):
-        if not count_workers(client):
-            wait_for_client(client, patience)
+        if not count_workers(client):  # the first may be starting
+            try:
+                client.wait_for_workers(1, timeout=patience)
+            except TimeoutError:
+                raise GraphClustError(
+                    f"the cluster has had no worker for {patience:g} s: start some, or give more patience="
+                ) from None
         look_at_workers(client, origin, patience)
     k, *reasons = choose_k(graph, options.choice.name, options.components, progress) if k is None else (k,)
     options = options.with_draws(k, graph.n_nodes)
@@ -143,13 +148,3 @@ def write_block(source: GraphSource, first: int, last: int, labels: np.ndarray, 
     file[first:last] = number[labels[first:last]]
     file.flush()
     return True
-
-
-def wait_for_client(client: Any, patience: float) -> None:
-    """Wait for the first worker, which may be starting."""
-    try:
-        client.wait_for_workers(1, timeout=patience)
-    except TimeoutError:
-        raise GraphClustError(
-            f"the cluster has had no worker for {patience:g} s: start some, or give more patience="
-        ) from None

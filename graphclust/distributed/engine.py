@@ -21,7 +21,7 @@ import numpy as np
 from graphclust import checks
 from graphclust.errors import GraphClustError, GraphFormatError, ParameterError
 from graphclust.graph.container import Graph
-from graphclust.graph.executor import ByBlock, Whole, take_apart, values_by_block
+from graphclust.graph.executor import ByBlock, Engine, Whole, take_apart, values_by_block
 from graphclust.io.store.store import StoredGraph, open_store
 from graphclust.partition.components import mask_nodes, nodes_to_partition
 from graphclust.progress import Progress
@@ -54,11 +54,10 @@ class Origin(NamedTuple):
     part: tuple[int, str] | None = None
 
 
-class DaskEngine:
+class DaskEngine(Engine):
     """Runs steps as tasks of a client; `patience` seconds without a running worker are an error."""
 
     def __init__(self, client: Any, origin: Origin | None, boundaries: np.ndarray, n_partitions: int, patience: float):
-        check_client(client)
         self.client, self.origin, self.boundaries, self.patience = client, origin, boundaries, patience
         self.name = f"graphclust-{uuid.uuid4().hex[:12]}"
         ends = np.linspace(0, len(boundaries) - 1, n_partitions + 1).round().astype(int)
@@ -80,7 +79,7 @@ class DaskEngine:
         """The step on some worker."""
         values, by_block = take_apart(arguments)
         self.n_tasks += 1
-        return Whole(self._submit(-1, run_once, self.origin, function, by_block, *values))
+        return Whole(self._submit("all", run_once, self.origin, function, by_block, *values))
 
     def by_block(self, values: list[Any]) -> ByBlock:
         """Values that are known here, one for each block."""
@@ -92,7 +91,7 @@ class DaskEngine:
             return [value for part in self._results(found.values) for value in part]
         return self._results([found.value])[0]
 
-    def _submit(self, part: int, task: Callable[..., Any], *arguments: Any) -> Any:
+    def _submit(self, part: int | str, task: Callable[..., Any], *arguments: Any) -> Any:
         key = f"{self.name}-{self.n_tasks}-{part}"
         check_client(self.client)
         return self.client.submit(task, *arguments, key=key)
@@ -121,10 +120,10 @@ class DaskEngine:
             raise
 
     def _place_of(self, key: str) -> str:
-        part = int(key.rsplit("-", 1)[1]) if not key.endswith("--1") else -1
-        if part < 0:
+        part = key.rsplit("-", 1)[1]
+        if part == "all":
             return "a task on what all partitions found"
-        first, last = self.partitions[part]
+        first, last = self.partitions[int(part)]
         rows = f"rows {self.boundaries[first]} to {self.boundaries[last] - 1}"
         return f"partition {part} of {len(self.partitions)} ({rows})"
 

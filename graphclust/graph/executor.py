@@ -6,8 +6,10 @@ the rows first..last-1 that returns a value and changes nothing; `each` runs it 
 `fetch` asks for them. The blocks follow from the graph alone, so neither threads nor partitions change a result.
 """
 
+import functools
+import operator
 from collections.abc import Callable
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -26,23 +28,8 @@ class Whole(NamedTuple):
     value: Any
 
 
-class Engine(Protocol):
-    """Where steps are run; an argument is a ByBlock, a Whole, or a plain value that is small."""
-
-    @property
-    def boundaries(self) -> np.ndarray: ...
-
-    def each(self, function: Callable[..., Any], *arguments: Any) -> ByBlock: ...
-
-    def once(self, function: Callable[..., Any], *arguments: Any) -> Whole: ...
-
-    def by_block(self, values: list[Any]) -> ByBlock: ...
-
-    def fetch(self, found: ByBlock | Whole) -> Any: ...
-
-
-class InProcess:
-    """Runs steps on the threads of this process."""
+class Engine:
+    """Where steps are run: on the threads of this process; an argument is a ByBlock, a Whole, or a value that is small."""
 
     def __init__(self, source: Any, boundaries: np.ndarray):
         self.source, self.boundaries = source, boundaries
@@ -63,21 +50,13 @@ class InProcess:
 
     def fetch(self, found: ByBlock | Whole) -> Any:
         """The value, or the list of values in block order."""
-        return found.values if isinstance(found, ByBlock) else found.value
+        return found[0]
 
 
 def take_apart(arguments: tuple[Any, ...]) -> tuple[list[Any], list[bool]]:
     """What the arguments of a step stand for, and which of them go block by block."""
-    by_block = [isinstance(argument, ByBlock) for argument in arguments]
-    values = [
-        argument.values
-        if isinstance(argument, ByBlock)
-        else argument.value
-        if isinstance(argument, Whole)
-        else argument
-        for argument in arguments
-    ]
-    return values, by_block
+    values = [argument[0] if isinstance(argument, ByBlock | Whole) else argument for argument in arguments]
+    return values, [isinstance(argument, ByBlock) for argument in arguments]
 
 
 def values_by_block(
@@ -94,7 +73,4 @@ def values_by_block(
 
 def sum_in_order(parts: list[Any]) -> Any:
     """The sum of numbers or arrays, added from the first to the last."""
-    total = parts[0]
-    for part in parts[1:]:
-        total = total + part
-    return total
+    return functools.reduce(operator.add, parts)

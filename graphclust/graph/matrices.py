@@ -3,6 +3,7 @@
 One streaming pass checks what loops rely on, so that no later one needs to look again.
 """
 
+import operator
 from collections.abc import Hashable, Iterable, Sequence
 from typing import Any
 
@@ -78,7 +79,7 @@ def with_checked_arrays(matrix: Any, name: str) -> Any:
         raise GraphValidationError(f"{name} has shape {matrix.shape}, expected a matrix of two dimensions")
     if matrix.format in ("lil", "dok"):
         try:
-            if matrix.format == "lil" and any(map(_differ_in_length, matrix.rows, matrix.data)):
+            if matrix.format == "lil" and any(map(operator.ne, map(len, matrix.rows), map(len, matrix.data))):
                 raise ValueError("a row has not as many columns as values")
             matrix = matrix.tocsr() if matrix.format == "lil" else matrix.tocoo()
         except (ValueError, IndexError) as problem:
@@ -91,10 +92,6 @@ def with_checked_arrays(matrix: Any, name: str) -> Any:
         indices, indptr = (array.astype(np.int64) for array in (matrix.indices, matrix.indptr))
         return sparse.bsr_array((matrix.data, indices, indptr), shape=matrix.shape)
     return matrix
-
-
-def _differ_in_length(columns: list, values: list) -> bool:
-    return len(columns) != len(values)
 
 
 def _check_arrays(matrix: Any, name: str) -> None:

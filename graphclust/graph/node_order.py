@@ -21,6 +21,7 @@ from graphclust.graph.container import Graph
 
 MOST_ENTRIES = 1 << 22  # of a graph put in order of its structure; beyond, that takes half as long as clustering
 ROUNDS = 3  # of refinement: the hash depends on all nodes within three steps
+STEP = np.uint64(0x9E3779B97F4A7C15)  # between numbers that are mixed (Steele, Lea & Flood 2014, SplitMix)
 mix_words = mix_bits.py_func  # the formula as it is written, which NumPy applies to arrays of uint64
 NUMBER, TEXT, SEQUENCE, OTHER = range(4)  # kinds of names, in their order
 
@@ -88,20 +89,12 @@ def order_of_structure(graph: Graph, before: npt.NDArray[np.int64]) -> npt.NDArr
     bits = np.empty(0, np.uint64)
     if graph.weights is not None:
         bits = (graph.weights / graph.weights.max()).view(np.uint64)
-    seen, blocks = _mix(np.diff(graph.indptr).astype(np.uint64)), entry_blocks(graph.indptr)
+    seen, blocks = mix_words(np.diff(graph.indptr).astype(np.uint64) + STEP), entry_blocks(graph.indptr)
     for _ in range(ROUNDS):
         hashed = np.empty_like(seen)
         run_in_blocks(hash_neighbors, blocks, graph.rows, bits, seen, hashed)
         seen = hashed
     return np.argsort(seen[before], kind="stable").astype(np.int64)
-
-
-def _mix(values: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:
-    """Numbers that look random, equal for equal values.
-
-    Source: Steele, Lea & Flood 2014 (SplitMix).
-    """
-    return mix_words(values + np.uint64(0x9E3779B97F4A7C15))
 
 
 def in_order(graph: Graph, order: npt.NDArray[np.int64]) -> Graph:

@@ -30,7 +30,7 @@ from graphclust.engine.unlinked_clusters import partition_any, with_all_pairs
 from graphclust.engine.within_bounds import partition_within, remark_on_parts
 from graphclust.errors import ParameterError
 from graphclust.graph.container import Graph
-from graphclust.graph.executor import Engine, InProcess
+from graphclust.graph.executor import Engine
 from graphclust.graph.layers import LayeredGraph, graph_of
 from graphclust.graph.matrices import said_of_clusters
 from graphclust.graph.node_order import in_order, in_rows, listing_order, node_order
@@ -299,7 +299,7 @@ def run_method(
         outcome, coreset = by_paper(graph, k, coreset, rng, progress)
         return Made(outcome, None, replace(options, coreset=coreset))
     if options.method == "two-step" and coreset.sampling == "parallel":
-        engine = InProcess(GraphSource(mask_nodes(graph, searched)), coarse_blocks(graph.indptr))
+        engine = Engine(GraphSource(mask_nodes(graph, searched)), coarse_blocks(graph.indptr))
         schedule, outcome, coreset = by_blocks(
             engine, graph.n_entries, k, choice, options.components, coreset, rng, progress
         )

@@ -20,7 +20,7 @@ from graphclust.coreset.sampling import (
     sampling_probabilities,
 )
 from graphclust.errors import GraphClustError
-from graphclust.graph.executor import InProcess, sum_in_order
+from graphclust.graph.executor import Engine, sum_in_order
 from graphclust.objective.kernel import NormalizedCutKernel
 from graphclust.points.k_means.seeding import sample_in_rounds
 from graphclust.progress import Progress
@@ -55,7 +55,7 @@ class SeenRounds(steps.SeedingRounds):
 
 
 def seeding(kernel, boundaries, key, n_seeds, n_rounds=3):
-    rounds = SeenRounds(InProcess(kernel, np.array(boundaries)), key)
+    rounds = SeenRounds(Engine(kernel, np.array(boundaries)), key)
     sample_in_rounds(rounds, n_seeds, n_rounds, Progress())
     return rounds
 
@@ -111,7 +111,7 @@ def test_any_blocks_draw_the_same(kernel):
 
 def test_each_node_is_drawn_in_proportion_to_its_mass(kernel):
     """Against the probabilities of a round, computed without blocks; not those of the degrees alone."""
-    engine = InProcess(kernel, np.array(BOUNDARIES[1]))
+    engine = Engine(kernel, np.array(BOUNDARIES[1]))
     rounds = steps.SeedingRounds(engine, 0)
     sq_distances, _ = joined(rounds)
     mass = kernel.point_weights * sq_distances
@@ -206,7 +206,7 @@ def test_without_any_distance_there_is_nothing_to_draw_by():
 @pytest.mark.parametrize("boundaries", BOUNDARIES)
 def test_links_and_labels_from_the_rows_of_the_coreset_are_those_of_the_graph(kernel, boundaries, monkeypatch):
     coreset = construct_coreset(kernel, 3, 25, rng=2)
-    engine = InProcess(kernel, np.array(boundaries))
+    engine = Engine(kernel, np.array(boundaries))
     monkeypatch.setattr(shared_neighbors, "MOST_NEIGHBORS", 0.5)  # so that long rows are linked in part
     of_blocks = np.split(coreset.nodes, np.searchsorted(coreset.nodes, boundaries[1:-1]))
     rows = steps.coreset_rows(engine, steps.SampledCoreset(engine.by_block([(n, n) for n in of_blocks]), None, 0, 0))

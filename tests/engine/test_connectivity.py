@@ -12,7 +12,7 @@ from graphclust.compiled.graphs.levels import Task
 from graphclust.engine import connectivity, sequential_contraction
 from graphclust.engine.levels import run_on, with_sums
 from graphclust.engine.resolution import objective_of
-from graphclust.graph.executor import InProcess
+from graphclust.graph.executor import Engine
 from graphclust.objective.objective import OBJECTIVES, as_objective_choice, weigh
 from graphclust.partition.components import mask_nodes
 from graphclust.two_step.blockwise import GraphSource
@@ -77,7 +77,7 @@ def test_blocks_and_memory_connect_the_same_clusters(name, aside):
     memory = InMemory(graph, searched, k, rng, progress)
     source = GraphSource(mask_nodes(graph, searched))
     blocks = InBlocks(
-        InProcess(source, np.linspace(0, graph.n_nodes, 4).astype(int)), graph.n_entries, k, "all", 0, progress
+        Engine(source, np.linspace(0, graph.n_nodes, 4).astype(int)), graph.n_entries, k, "all", 0, progress
     )
     labels = np.random.default_rng(1).permutation(np.arange(graph.n_nodes) % k).astype(np.int32)
     labels[~searched] = 0

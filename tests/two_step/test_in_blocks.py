@@ -10,7 +10,7 @@ import graphclust as gc
 from graphclust.compiled.graphs.levels import Task
 from graphclust.compiled.graphs.objective import value_of
 from graphclust.engine.levels import run_on, with_sums
-from graphclust.graph.executor import ByBlock, InProcess
+from graphclust.graph.executor import ByBlock, Engine
 from graphclust.objective.objective import additive_objective, ratio_objective, weigh
 from graphclust.progress import Progress
 from graphclust.two_step import blockwise as steps
@@ -29,7 +29,7 @@ def planted():
 
 def engine_of(graph, n_blocks=5):
     boundaries = np.linspace(0, graph.n_nodes, n_blocks + 1).astype(int)
-    return InProcess(GraphSource(graph), boundaries)
+    return Engine(GraphSource(graph), boundaries)
 
 
 def in_blocks_of(engine, k, key=0):
@@ -67,7 +67,7 @@ def test_blocks_without_rows_and_of_one_row_change_no_label(planted):
     graph, n = planted.graph, planted.graph.n_nodes
     labels, cut = random_labels(n, 8, 3).astype(np.int32), ratio_objective(weigh(graph, "normalized_cut").totals)
     one, many = (
-        moved_in_blocks(InProcess(GraphSource(graph), np.array(boundaries)), labels, 8, cut, "normalized_cut")
+        moved_in_blocks(Engine(GraphSource(graph), np.array(boundaries)), labels, 8, cut, "normalized_cut")
         for boundaries in ([0, n], [0, 0, 1, 1, 2, n // 2, n // 2, n - 1, n, n])
     )
     assert (one == many).all() and (one != labels).any()

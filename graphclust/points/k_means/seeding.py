@@ -29,7 +29,7 @@ from graphclust.compiled.points.k_means import (
 from graphclust.compiled.runtime import random_numbers
 from graphclust.compiled.runtime.blocks import row_blocks, run_in_blocks
 from graphclust.errors import ConvergenceWarning, amount, warn_caller
-from graphclust.graph.executor import ByBlock, Engine, InProcess, Whole, sum_in_order
+from graphclust.graph.executor import ByBlock, Engine, Whole, sum_in_order
 from graphclust.points.k_means.lloyd_iteration import Iteration, ValidationCurve, lloyd
 from graphclust.points.k_means.points import DensePoints, Points, as_weighted_points
 from graphclust.progress import Progress, ProgressLike, as_progress
@@ -420,7 +420,7 @@ def draw_candidates(
     progress: Progress,
 ) -> tuple[np.ndarray, np.ndarray]:  # fmt: skip
     """Rows of the candidates, and the weight of the points nearest to each (ties to the first drawn)."""
-    engine = InProcess(None, row_blocks(points.n, ROWS_PER_PART))
+    engine = Engine(None, row_blocks(points.n, ROWS_PER_PART))
     blocks = pairwise(engine.boundaries.tolist())
     parts = engine.by_block([Part(points.take(slice(a, b)), weights[a:b]) for a, b in blocks])
     key = int(rng.integers(2**63))
