@@ -29,7 +29,7 @@ class Whole(NamedTuple):
 
 
 class Engine:
-    """Where steps are run: on the threads of this process; an argument is a ByBlock, a Whole, or a value that is small."""
+    """Where steps run: on threads of this process; an argument is a ByBlock, a Whole, or a value that is small."""
 
     def __init__(self, source: Any, boundaries: np.ndarray):
         self.source, self.boundaries = source, boundaries
