@@ -112,9 +112,9 @@ def main() -> None:
 def in_a_process(write, asked: dict) -> dict:
     def work() -> str:
         if not asked.get("exchange", True):
-            from graphclust.io import temporaries
+            from graphclust.io import atomic_write
 
-            temporaries.exchange = lambda *_: False
+            atomic_write.exchange = lambda *_: False
         start, calls = time.perf_counter(), Calls(asked.get("call"))
         write(pathlib.Path(asked["folder"]), asked["new"])
         return json.dumps({"calls": calls.n, "seconds": time.perf_counter() - start})

@@ -25,8 +25,8 @@ from graphclust.engine.resolution import remarks_on
 from graphclust.errors import GraphClustError
 from graphclust.graph.executor import Engine
 from graphclust.graph.node_order import listing_order
+from graphclust.io.atomic_write import temporary_file
 from graphclust.io.store.store import StoredGraph, open_store
-from graphclust.io.temporaries import temporary_file
 from graphclust.partition.components import nodes_to_partition
 from graphclust.partition.coreset_sc import by_blocks
 from graphclust.partition.options import as_options, naming_new_arguments

@@ -18,8 +18,8 @@ from graphclust.distributed.engine import DaskEngine, check_client, import_extra
 from graphclust.errors import GraphFormatError, GraphValidationError, ResourceLimitError
 from graphclust.graph.container import Graph
 from graphclust.graph.executor import ByBlock
+from graphclust.io.atomic_write import temporary_folder
 from graphclust.io.store.store import new_store, open_store
-from graphclust.io.temporaries import temporary_folder
 
 EDGES_PER_RANGE = 1 << 24
 BATCH = 1 << 20  # edges at a time

@@ -10,10 +10,9 @@ import pytest
 from graph_files import same_csr
 
 import graphclust as gc
-from graphclust.io import temporaries
-from graphclust.io.atomic_write import whole_file
+from graphclust.io import atomic_write
+from graphclust.io.atomic_write import name_of_partial, temporary_file, temporary_folder, whole_file
 from graphclust.io.store import store
-from graphclust.io.temporaries import name_of_partial, temporary_file, temporary_folder
 
 OLD, NEW = nx.path_graph(5), nx.path_graph(9)
 
@@ -22,7 +21,7 @@ OLD, NEW = nx.path_graph(5), nx.path_graph(9)
 def steps(request, monkeypatch):
     """How a folder takes the place of another: on file systems that can exchange names, and on others."""
     if request.param == "two steps":
-        monkeypatch.setattr(temporaries, "exchange", lambda *_: False)
+        monkeypatch.setattr(atomic_write, "exchange", lambda *_: False)
     return request.param
 
 
@@ -31,7 +30,7 @@ def aside(tmp_path) -> str:
     """A store that stepped aside, whose replacement was killed before the new one had its name."""
     name = str(tmp_path / "g")
     gc.save_store(name, OLD)
-    aside = temporaries._beside(name, "old")
+    aside = atomic_write._beside(name, "old")
     os.rename(name, aside)
     return aside
 
@@ -40,9 +39,9 @@ def test_exchange_swaps_two_folders_or_leaves_them(tmp_path):
     for name in ("a", "b"):
         (tmp_path / name).mkdir()
         (tmp_path / name / name).write_text("")
-    done = temporaries.exchange(str(tmp_path / "a"), str(tmp_path / "b"))
+    done = atomic_write.exchange(str(tmp_path / "a"), str(tmp_path / "b"))
     assert os.listdir(tmp_path / "b") == (["a"] if done else ["b"])
-    assert not temporaries.exchange(str(tmp_path / "a"), str(tmp_path / "none"))
+    assert not atomic_write.exchange(str(tmp_path / "a"), str(tmp_path / "none"))
 
 
 def test_a_store_takes_the_place_of_another(tmp_path, steps):
@@ -254,7 +253,7 @@ def test_a_conversion_that_died_after_the_exchange_does_not_go_on_with_the_old_s
     for name, graph in (("old", OLD), ("new", NEW)):
         gc.save_graph(tmp_path / f"{name}.txt", graph)
     gc.convert_to_store(tmp_path / "old.txt", tmp_path / "g")
-    for module in ("store.convert", "temporaries"):
+    for module in ("store.convert", "atomic_write"):
         monkeypatch.setattr(f"graphclust.io.{module}.forget", lambda _: None)
     gc.convert_to_store(tmp_path / "new.txt", tmp_path / "g", overwrite=True)
     partial = tmp_path / "g.partial"

@@ -17,19 +17,28 @@ from graphclust.progress import Progress
 PASS_OVER = object()  # what a handler returns for an element that is of no use
 _BLOCK = 1 << 20
 _LONGEST_TAG = 16 << 20
+_TOO_EARLY = (expat.errors.XML_ERROR_NO_ELEMENTS, expat.errors.XML_ERROR_UNCLOSED_TOKEN)
+_TRUE = {"true", "1"}
+_OF_GRAPHML = {"id", "source", "target", "directed", "sourceport", "targetport"}  # attributes of its edges
 
 
-class XmlElements:
+class _XmlNetwork:
     """Calls begin_NAME with the attributes of an element called NAME, and end_NAME at its end; passes over all others.
 
     A subclass has these methods, and as `root` the name of the outermost element. If that has a prefix, so have the
-    others. What begin_NAME answers with PASS_OVER is passed over with whatever it holds, and has no end.
+    others. What begin_NAME answers with PASS_OVER is passed over with whatever it holds, and has no end. Attributes are
+    declared, and nodes and edges within each other have values of them.
     """
 
     root: ClassVar[str]
 
-    def __init__(self, path: str):
-        self.path = path
+    def __init__(self, path: str, listing: NetworkListing):
+        self.path, self.listing = path, listing
+        self.of_edges: dict[str, EdgeAttribute] = {}
+        self.of_nodes: dict[str, NodeNames | None] = {}
+        self.owners: list[tuple[str, int]] = []  # what values belong to: graphs, nodes and edges within each other
+        self.declared: EdgeAttribute | None = None  # by the element that is being read
+        self.has_graph = False
         self._begins, self._ends = self._methods("begin_"), self._methods("end_")
         self._has_root = False
         self._depth_passed_over = 0
@@ -43,14 +52,13 @@ class XmlElements:
     def _methods(self, start: str) -> dict[str, Callable[..., Any]]:
         return {name.removeprefix(start): getattr(self, name) for name in dir(self) if name.startswith(start)}
 
-    @property
     def line(self) -> int:
         """The line of the element that is being read, from 1."""
         return self._parser.CurrentLineNumber + self._n_lines_before
 
     def error(self, message: str) -> GraphFormatError:
         """An error at this line."""
-        return GraphFormatError(message, self.path, self.line)
+        return GraphFormatError(message, self.path, self.line())
 
     def collect_text(self) -> None:
         """Keep the text of the element that begins, for `text` at its end; elements in it are passed over."""
@@ -79,9 +87,8 @@ class XmlElements:
             self._parser.Parse(b"", True)
         except expat.ExpatError as problem:
             cause = expat.ErrorString(problem.code)
-            cut = problem.code in (_CODES[expat.errors.XML_ERROR_NO_ELEMENTS], _CODES[_UNCLOSED])
+            hint = "; it ends too early, get the file again" if cause in _TOO_EARLY else ""
             line = problem.lineno + self._n_lines_before
-            hint = "; it ends too early, get the file again" if cut else ""
             raise GraphFormatError(f"is not well-formed XML ({cause}){hint}", self.path, line) from None
         except (LookupError, ValueError) as problem:
             if isinstance(problem, GraphClustError):
@@ -120,28 +127,6 @@ class XmlElements:
     def _refuse_definitions(self, *_) -> None:
         raise self.error("defines a document type or entities, which no graph needs; remove them")
 
-
-_CODES = expat.errors.codes
-_UNCLOSED = expat.errors.XML_ERROR_UNCLOSED_TOKEN
-
-
-_TRUE = {"true", "1"}
-_OF_GRAPHML = {"id", "source", "target", "directed", "sourceport", "targetport"}  # attributes of its edges
-
-
-class _Network(XmlElements):
-    """What both have: attributes that are declared, and nodes and edges within each other that have values of them."""
-
-    def __init__(self, path: str, listing: NetworkListing):
-        super().__init__(path)
-        self.listing = listing
-        self.of_edges: dict[str, EdgeAttribute] = {}
-        self.of_nodes: dict[str, NodeNames | None] = {}
-        self.owners: list[tuple[str, int]] = []  # what values belong to: graphs, nodes and edges within each other
-        self.declared: EdgeAttribute | None = None  # by the element that is being read
-        self.has_graph = False
-        self.line_now = lambda: self.line
-
     def declare(self, id: str, name: str, type: str, owner: str) -> None:
         """Note what an id of attributes stands for: of a "node", an "edge" or "all"."""
         self.declared = None
@@ -160,12 +145,12 @@ class _Network(XmlElements):
     def end_default(self) -> None:
         text = self.text()
         if self.declared is not None:
-            self.declared.set_default(text, self.line)
+            self.declared.set_default(text, self.line())
 
     def note_graph(self) -> None:
         """Refuse a second one."""
         if self.has_graph:
-            raise self.listing.second_graph(self.line)
+            raise self.listing.second_graph(self.line())
         self.has_graph = True
 
     def begin_node(self, attributes: dict[str, str]) -> None:
@@ -198,20 +183,22 @@ class _Network(XmlElements):
 
     end_node = end_edge = leave
 
-    def keeper(self, id: str) -> Callable[[str], object] | None:
+    def keeper(self, id: str | None) -> Callable[[str], object] | None:
         """What keeps a value of an attribute for the open node or edge; None where it is of no use."""
-        owner, number = self.owners[-1]
+        owner, number = self.owners[-1] if self.owners else ("graph", 0)
+        if id is None or owner == "graph":
+            return None
         if owner == "edge":
             attribute = self.of_edges.get(id)
             if attribute is None:
                 attribute = self.of_edges[id] = self.listing.edge_attribute(id)
             attribute.occurs = True
-            return (lambda text: attribute.add(number, text, self.line_now)) if attribute.is_wanted else None
+            return (lambda text: attribute.add(number, text, self.line)) if attribute.is_wanted else None
         names = self.of_nodes[id] if id in self.of_nodes else self.listing.names.get(id.lower())
         return None if names is None else lambda text: names.of_node.setdefault(number, text)
 
 
-class GraphML(_Network):
+class GraphML(_XmlNetwork):
     """A GraphML file; GraphFormatError for hyperedges too."""
 
     root = "graphml"
@@ -255,15 +242,14 @@ class GraphML(_Network):
             if attribute is None:
                 attribute = self._of_elements[name] = self.listing.edge_attribute(name)
                 attribute.is_number = as_number(attributes[name]) is not None
-            attribute.add(edge, attributes[name], self.line_now)
+            attribute.add(edge, attributes[name], self.line)
 
     def begin_hyperedge(self, attributes: dict[str, str]) -> None:
         raise self.error("holds a hyperedge, expected edges of two nodes; replace it by such edges")
 
     def begin_data(self, attributes: dict[str, str]) -> Any:
         """Give the open node or edge the value of an attribute, once its text is known."""
-        key = attributes.get("key")
-        keep = self.keeper(key) if key is not None and self.owners and self.owners[-1][0] != "graph" else None
+        keep = self.keeper(attributes.get("key"))
         if keep is None:
             return PASS_OVER
         self._keep = keep
@@ -273,7 +259,7 @@ class GraphML(_Network):
         self._keep(self.text())
 
 
-class Gexf(_Network):
+class Gexf(_XmlNetwork):
     """A GEXF file."""
 
     root = "gexf"
@@ -311,12 +297,11 @@ class Gexf(_Network):
     def begin_edge(self, attributes: dict[str, str]) -> None:
         edge = self.add_edge(attributes, attributes.get("type", self._type).lower() == "directed")
         if "weight" in attributes:
-            self._weight.add(edge, attributes["weight"], self.line_now)
+            self._weight.add(edge, attributes["weight"], self.line)
 
     def begin_attvalue(self, attributes: dict[str, str]) -> Any:
         """Give the open node or edge the value of an attribute."""
-        id = attributes.get("for", attributes.get("id"))
-        keep = self.keeper(id) if id is not None and self.owners else None
+        keep = self.keeper(attributes.get("for", attributes.get("id")))
         if keep is None:
             return PASS_OVER
         keep(attributes.get("value", ""))

@@ -28,7 +28,7 @@ from graphclust.compiled.text.edges_to_csr import N_COUNTS
 from graphclust.errors import GraphFormatError, GraphValidationError, GraphWarning, ResourceLimitError, warn_caller
 from graphclust.graph.container import NO_WEIGHTS, Graph
 from graphclust.graph.matrices import check_degrees, remark_on_isolated, warn_of
-from graphclust.io.atomic_write import no_room_named
+from graphclust.io.atomic_write import LOCK, NOTES, forget, no_room_named, partial_folder
 from graphclust.io.columns import Column
 from graphclust.io.container_limits import available_bytes
 from graphclust.io.edges import EdgeCounts, Edges, IdTable, allowed_bytes, apply_policies
@@ -47,7 +47,6 @@ from graphclust.io.store.edge_streams import (
     read_parts,
 )
 from graphclust.io.store.store import check_store_target, is_store, open_store, publish, read_header, seal
-from graphclust.io.temporaries import LOCK, NOTES, forget, partial_folder
 from graphclust.io.text.byte_source import Source, open_source
 from graphclust.io.text.edge_lines import MayBeMetis, ReadAgain, Reading
 from graphclust.progress import Progress, ProgressLike, as_progress

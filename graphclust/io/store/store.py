@@ -28,10 +28,16 @@ from graphclust.compiled.runtime.blocks import entry_blocks, row_blocks, run_in_
 from graphclust.errors import GraphFormatError, escape_controls
 from graphclust.graph.container import Graph
 from graphclust.graph.matrices import check_degrees
-from graphclust.io.atomic_write import no_room_named
+from graphclust.io.atomic_write import (
+    check_length,
+    no_room_named,
+    remove_partial,
+    replace_folder,
+    take_back,
+    temporary_folder,
+)
 from graphclust.io.formats.array_files import check_version, name_failures, parse_json
 from graphclust.io.formats.array_files import read_header as read_array_header
-from graphclust.io.temporaries import check_length, remove_partial, replace_folder, take_back, temporary_folder
 
 __all__ = ["StoredGraph", "open_store"]
 
