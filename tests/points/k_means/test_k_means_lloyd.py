@@ -1,4 +1,6 @@
-"""Lloyd's iteration: by hand, against a plain NumPy twin and scikit-learn, and where data degenerate."""
+"""Lloyd's iteration: by hand, against a plain NumPy twin and scikit-learn, on batches that double, on odd data."""
+
+import warnings
 
 import numba
 import numpy as np
@@ -20,6 +22,7 @@ from graphclust import (
     nested_minibatch_kmeans,
     spherical_kmeans,
 )
+from graphclust.points.k_means.lloyd import nested_order
 from graphclust.points.k_means.points import as_points, point_blocks
 
 
@@ -102,8 +105,6 @@ def test_as_many_clusters_as_points():
 def test_points_of_weight_zero_only_get_a_label():
     X = np.array([[0.0], [1.0], [10.0], [11.0], [500.0]])
     for seed in range(20):
-        seeds = distance_seeding(X, 2, sample_weight=[1, 1, 1, 1, 0], rng=seed)
-        assert 4 not in seeds
         result = kmeans(X, 2, sample_weight=[1, 1, 1, 1, 0], rng=seed)
         alone = kmeans(X[:4], 2, rng=seed)  # the same but for the label of the point without weight
         assert result.centroids.tobytes() == alone.centroids.tobytes()
@@ -175,6 +176,7 @@ def test_the_best_of_several_runs_is_kept():
         ({"X": [[1.0]], "k": 1, "max_iter": 0}, ParameterError, "max_iter"),
         ({"X": [[1.0]], "k": 1, "n_init": 0}, ParameterError, "n_init"),
         ({"X": [[1.0]], "k": 1, "sample_weight": [0.0]}, GraphValidationError, "sample_weight"),
+        ({"X": [[1e200], [1.0]], "k": 1}, GraphValidationError, "below"),
     ],
 )
 def test_bad_input_is_named(arguments, error, words):
@@ -238,13 +240,6 @@ def test_a_far_offset_does_not_hide_the_clusters():
     assert (near.labels == far.labels).all()
 
 
-def test_a_malformed_csr_matrix_is_refused():
-    matrix = sparse.csr_array(np.eye(4))
-    matrix.indices[2] = 9
-    refuses(GraphValidationError, "CSR", kmeans, matrix, 2)
-    refuses(GraphValidationError, "below", kmeans, [[1e200], [1.0]], 1)
-
-
 def test_a_high_power_of_the_distance_is_nearly_furthest_first():
     X = [[0.0], [1e3], [3e3], [1e8]]
     seeds = distance_seeding(X, 3, exponent=200.0, rng=4)
@@ -289,26 +284,25 @@ def test_new_points_that_cannot_be_predicted():
     assert angles.predict([[0.0, 0.0], [0.0, 1e-9], [1e9, 0.0]]).tolist() == [-1, angles.labels[0], angles.labels[1]]
 
 
-@pytest.mark.parametrize("run", RUNS)
+@for_each("run", RUNS)
 def test_a_result_is_shown_in_one_line(run):
-    result = run(blobs(2000, 3, 4, 5), 4, rng=1)
-    shown = repr(result)
+    shown = repr(run(blobs(2000, 3, 4, 5), 4, rng=1))
     assert "KMeansResult(k=4, n=2000, d=3, inertia=" in shown and len(shown) < 100
 
 
-@pytest.mark.parametrize(("size", "weight"), [(11.0, 1e308), (11.0, 5e-324), (1e150, 1e20)])
+@for_each(("size", "weight"), [(11.0, 1e308), (11.0, 5e-324), (1e150, 1e20)])
 def test_weights_out_of_range_are_refused(size, weight):
-    X = size * np.array([[0.1], [0.2], [0.9], [1.0]])
-    with pytest.raises(GraphValidationError, match=r"sample_weight holds weights up to .* by a power of ten"):
-        kmeans(X, 2, sample_weight=weight, rng=1)
+    X, words = size * np.array([[0.1], [0.2], [0.9], [1.0]]), r"sample_weight holds weights up to .* by a power of ten"
+    refuses(GraphValidationError, words, kmeans, X, 2, sample_weight=weight, rng=1)
 
 
-def test_an_empty_cluster_of_wide_sparse_points_takes_little_memory():
+def test_empty_clusters_and_tolerances_take_no_more_memory_than_wide_sparse_points():
+    """All points, dense, take 160 MB."""
     points = sparse.random_array((1000, 20_000), density=5e-4, rng=1, format="csr")
-    far = np.zeros((3, 20_000))
-    far[1], far[2] = -5.0, -7.0
+    far = np.repeat([[0.0], [-5.0], [-7.0]], 20_000, axis=1)
     peak, result = traced(lambda: kmeans(points, 3, init=far, max_iter=2))
-    assert len(result.centroids) == 3 and peak < 20e6  # all points, dense, take 160 MB
+    assert len(result.centroids) == 3 and peak < 20e6
+    assert traced(lambda: minibatch_kmeans(points, 2, tol=1e-4, max_iter=2, rng=0))[0] < 20e6
 
 
 def test_a_zero_that_is_stored_makes_no_other_point():
@@ -318,3 +312,78 @@ def test_a_zero_that_is_stored_makes_no_other_point():
     for row in (1, 2, 3):
         for points in (as_points(others), as_points(others.toarray())):
             assert points.differ(np.array([0, row]), 0) and points.differ(np.array([0, row]), row)
+
+
+def twin_rounds(X, weights, centroids, order, batch_size, rho):
+    """Newling and Fleuret's rule with full scans: the size of the batch and its energy in every round.
+
+    The batch doubles when min_j sigma_j / p_j > rho, p_j being how far centroid j moved; p_j = 0 counts as +infinity.
+    """
+    n_rows, labels, sizes, history = batch_size, np.full(len(X), -1), [], []
+    while True:
+        rows = order[:n_rows]
+        nearest = ((X[rows, None] - centroids) ** 2).sum(axis=2).argmin(axis=1)
+        if n_rows == len(X) and (nearest == labels[:n_rows]).all():
+            return sizes, history
+        labels[:n_rows] = nearest
+        ratios, cost, old = [], 0.0, centroids.copy()
+        for j in range(len(centroids)):
+            members, w = X[rows][nearest == j], weights[rows][nearest == j]
+            if len(members) == 0:
+                ratios.append(np.inf)
+                continue
+            centroids[j] = np.average(members, axis=0, weights=w)
+            cost += (w[:, None] * (members - centroids[j]) ** 2).sum()
+            moved = np.sqrt(((centroids[j] - old[j]) ** 2).sum())
+            squares = (w[:, None] * (members - old[j]) ** 2).sum()
+            sigma = np.sqrt(squares / w.sum() / (len(members) - 1)) if len(members) > 1 else np.inf
+            ratios.append(np.inf if moved == 0.0 else sigma / moved)
+        sizes.append(n_rows)
+        history.append(cost / weights[rows].sum())
+        if n_rows < len(X) and min(ratios) > rho:
+            n_rows = min(2 * n_rows, len(X))
+
+
+@for_each("rho", [0.3, 3.0, 100.0])
+@for_each("seed", [41, 7741])
+def test_rounds_and_batches_are_those_of_the_paper(seed, rho):
+    X = blobs(1500, 3, 6, seed, spread=0.7)
+    weights = np.random.default_rng(seed).random(1500) + 0.2
+    start = X[:6] + 0.3
+    order = nested_order(1500, 60, np.random.default_rng(7))
+    sizes, history = twin_rounds(X, weights, start.copy(), order, 60, rho)
+    assert len(set(sizes)) == 6 and len(sizes) > 12
+    result = nested_minibatch_kmeans(X, 6, init=start, batch_size=60, rho=rho, sample_weight=weights, rng=7)
+    assert result.history[: len(history)] == pytest.approx(history, rel=1e-9)
+    assert result.n_iter in (len(history), len(history) + 1)  # a last update where the sums are taken afresh
+
+
+def assert_end_of_lloyd(X, result, k):
+    """No update from here lowers the inertia: its labels are the nearest, its centroids their means."""
+    assert result.n_iter < 1000
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        further = kmeans(X, len(result.centroids), init=result.centroids)
+    assert further.inertia == pytest.approx(result.inertia, rel=1e-9, abs=1e-9)
+    assert (further.labels == result.labels).all()
+
+
+@for_each("rho", [0.1, 100.0])
+@for_each("seed", range(6))
+def test_clusters_of_identical_points_end_in_a_fixed_point(seed, rho):
+    """A cluster of copies neither moves nor has a standard error: it says nothing against a larger batch."""
+    X = np.repeat(np.eye(4), 100, axis=0)
+    result = nested_minibatch_kmeans(X, 3, batch_size=20, rho=rho, rng=seed)
+    assert_end_of_lloyd(X, result, 3)
+    ratings = np.random.default_rng(seed).integers(1, 6, (2000, 2)).astype(float)
+    assert_end_of_lloyd(ratings, nested_minibatch_kmeans(ratings, 12, batch_size=100, rho=rho, rng=seed), 12)
+    some_zeros = blobs(2000, 4, 5, seed) * (np.random.default_rng(seed).random((2000, 1)) > 0.3)
+    assert_end_of_lloyd(some_zeros, nested_minibatch_kmeans(some_zeros, 5, batch_size=100, rho=rho, rng=seed), 5)
+
+
+def test_the_first_batch_has_points_of_weight():
+    weights = np.zeros(50)
+    weights[[7, 33]] = 1.0, 3.0
+    X = np.arange(50.0)[:, None]
+    result = nested_minibatch_kmeans(X, 1, sample_weight=weights, batch_size=2, rng=0)
+    assert result.centroids.tolist() == [[26.5]] and result.history[0] == result.inertia / 4.0 == 126.75
