@@ -224,11 +224,19 @@ class PointDistances(NamedTuple):
     mass: float
 
 
-class DrawnPoints(NamedTuple):
-    """Points drawn in a round: their rows among all points, and the points themselves, shape (m, d)."""
+class Candidates(NamedTuple):
+    """The rows (m,) and points (m, d) drawn so far, and the latest of them in batches that fit into a cache.
+
+    Of each batch the points, the number of the first, their squared distances to the earlier ones, and each earlier
+    one's least: points that are much nearer to theirs need no look at the batch.
+    """
 
     rows: np.ndarray
     points: np.ndarray
+    batches: list[tuple[np.ndarray, int, np.ndarray, np.ndarray]]
+
+
+Draws = tuple[np.ndarray, np.ndarray]  # the rows among all points, and the points, that were drawn of a block
 
 
 def candidates_by_blocks(
@@ -241,8 +249,8 @@ def candidates_by_blocks(
     rounds = PointRounds(engine, parts, key)
     sample_in_rounds(rounds, oversampling * k * n_rounds, n_rounds, progress, at_least=k - 1)
     masses = engine.fetch(engine.each(nearest_masses, parts, rounds.distances, rounds.n_drawn))
-    drawn = engine.fetch(rounds.drawn)
-    return drawn.rows, drawn.points, sum_in_order(masses)
+    candidates = engine.fetch(rounds.candidates)
+    return candidates.rows, candidates.points, sum_in_order(masses)
 
 
 class PointRounds:
@@ -258,9 +266,8 @@ class PointRounds:
         block = int(np.searchsorted(totals, target, side="right"))
         targets = [-1.0] * len(totals)
         targets[block] = target - (totals[block - 1] if block else 0.0)
-        first = engine.each(draw_by_weight, parts, engine.by_block(targets))
-        self.drawn, self.n_drawn = engine.once(no_candidates, first), 0
-        self._approach(first)
+        self.candidates: Any = None  # a Whole, once some are drawn
+        self._approach(engine.each(draw_by_weight, parts, engine.by_block(targets)))
 
     def cost(self) -> float:
         return float(sum_in_order(self.engine.fetch(self.engine.each(mass_of, self.distances))))
@@ -272,12 +279,9 @@ class PointRounds:
         return self.n_drawn - before
 
     def _approach(self, drawn: ByBlock) -> None:
-        engine = self.engine
-        together: Whole = engine.once(join_draws, drawn)
-        bounds = engine.once(bounds_to_candidates, self.drawn, together)
-        self.distances = engine.each(approach_distances, self.parts, self.distances, together, bounds, self.n_drawn)
-        self.drawn = engine.once(add_draws, self.drawn, together)
-        self.n_drawn = engine.fetch(engine.once(count_drawn, self.drawn))
+        self.candidates = self.engine.once(add_draws, self.candidates, drawn)
+        self.distances = self.engine.each(approach_distances, self.parts, self.distances, self.candidates)
+        self.n_drawn = self.engine.fetch(self.engine.once(count_candidates, self.candidates))
 
 
 def no_distances(source: Any, first: int, last: int, part: Part) -> PointDistances:
@@ -286,76 +290,52 @@ def no_distances(source: Any, first: int, last: int, part: Part) -> PointDistanc
     return PointDistances(distances_without_seeds(part.weights), np.zeros(last - first, np.int64), mass)
 
 
-def no_candidates(source: Any, parts: list[DrawnPoints]) -> DrawnPoints:
-    """No candidates yet, with as many features as others."""
-    return DrawnPoints(parts[0].rows[:0], parts[0].points[:0])
-
-
-def draw_by_weight(source: Any, first: int, last: int, part: Part, target: float) -> DrawnPoints:
+def draw_by_weight(source: Any, first: int, last: int, part: Part, target: float) -> Draws:
     """The point of a block at which its running weight exceeds the target; none where that is negative."""
     if target < 0.0:
-        return DrawnPoints(np.empty(0, np.int64), part.points.rows(np.arange(0)))
+        return np.empty(0, np.int64), part.points.rows(np.arange(0))
     running = np.cumsum(part.weights)
     highest = np.searchsorted(running, running[-1])  # the last point of any weight
     row = np.minimum(np.searchsorted(running, [target], side="right"), highest)
-    return DrawnPoints(first + row, part.points.rows(row))
+    return first + row, part.points.rows(row)
 
 
 def draw_by_mass(
     source: Any, first: int, last: int, part: Part, distances: PointDistances, factor: float, key: int, turn: int
-) -> DrawnPoints:
+) -> Draws:
     """The points of a block that are drawn, each independently."""
     drawn = np.empty(last - first, np.int64)
     n_drawn = random_numbers.draw_each(key, turn, first, factor, part.weights, distances.sq_distances, drawn)
-    return DrawnPoints(first + drawn[:n_drawn], part.points.rows(drawn[:n_drawn]))
+    return first + drawn[:n_drawn], part.points.rows(drawn[:n_drawn])
 
 
-def join_draws(source: Any, parts: list[DrawnPoints]) -> DrawnPoints:
-    """What all blocks drew."""
-    return DrawnPoints(*(np.concatenate(arrays) for arrays in zip(*parts, strict=True)))
+def add_draws(source: Any, before: Candidates | None, draws: list[Draws]) -> Candidates:
+    """All candidates so far, with those that were drawn of all blocks."""
+    earlier = [] if before is None else [before[:2]]
+    rows, points = (np.concatenate(arrays) for arrays in zip(*earlier, *draws, strict=True))
+    n_before, n = 0 if before is None else len(before.rows), len(rows)
+    most, batches = 1 + _CACHED_BYTES // points.dtype.itemsize // points.shape[1], []
+    for rank in range(n_before, n, most):
+        chosen = np.ascontiguousarray(points[rank : rank + most])
+        to_seeds, near = np.zeros((len(chosen), n)), np.zeros(n)
+        distances_to_seeds(points[:n_before], n_before, chosen, to_seeds, near)
+        batches.append((chosen, rank, to_seeds, near))
+    return Candidates(rows, points, batches)
 
 
-def add_draws(source: Any, before: DrawnPoints, new: DrawnPoints) -> DrawnPoints:
-    """All candidates so far."""
-    return join_draws(source, [before, new])
-
-
-def count_drawn(source: Any, drawn: DrawnPoints) -> int:
-    """How many candidates there are."""
-    return len(drawn.rows)
-
-
-def bounds_to_candidates(source: Any, before: DrawnPoints, new: DrawnPoints) -> list[tuple[np.ndarray, np.ndarray]]:
-    """For some new candidates at a time, their squared distances to the earlier ones, and each earlier one's least.
-
-    Points that are much nearer to theirs need no look at the new ones.
-    """
-    n_before, bounds = len(before.rows), []
-    for some in candidate_slices(new):
-        to_seeds = np.zeros((len(new.rows[some]), n_before + len(new.rows)))
-        near = np.zeros(to_seeds.shape[1])
-        distances_to_seeds(before.points, n_before, np.ascontiguousarray(new.points[some]), to_seeds, near)
-        bounds.append((to_seeds, near))
-    return bounds
-
-
-def candidate_slices(new: DrawnPoints) -> list[slice]:
-    """As many candidates at a time as fit into a cache."""
-    most = 1 + _CACHED_BYTES // new.points.dtype.itemsize // new.points.shape[1]
-    return [slice(start, start + most) for start in range(0, len(new.rows), most)]
+def count_candidates(source: Any, candidates: Candidates) -> int:
+    """How many there are."""
+    return len(candidates.rows)
 
 
 def approach_distances(
-    source: Any, first: int, last: int, part: Part, before: PointDistances, new: DrawnPoints,
-    bounds: list[tuple[np.ndarray, np.ndarray]], n_before: int,
-) -> PointDistances:  # fmt: skip
-    """The distances after adding the new candidates."""
+    source: Any, first: int, last: int, part: Part, before: PointDistances, candidates: Candidates
+) -> PointDistances:
+    """The distances after adding the latest candidates."""
     points, weights = part
-    nearest = NearestSeeds(before.nearest.copy(), before.sq_distances.copy())
-    for some, (to_seeds, near) in zip(candidate_slices(new), bounds, strict=True):
-        chosen = np.ascontiguousarray(new.points[some])
-        gains = np.zeros((1, len(chosen)))
-        reach, everyone = Reach(to_seeds, near, n_before + some.start), np.array([0, points.n])
+    nearest, everyone = NearestSeeds(before.nearest.copy(), before.sq_distances.copy()), np.array([0, points.n])
+    for chosen, rank, to_seeds, near in candidates.batches:
+        reach, gains = Reach(to_seeds, near, rank), np.zeros((1, len(chosen)))
         run_in_blocks(points.approach_loop, everyone, points.against(chosen), weights, reach, nearest, gains)
     return PointDistances(nearest.sq_distances, nearest.seeds, random_numbers.sum_masses(weights, nearest.sq_distances))
 

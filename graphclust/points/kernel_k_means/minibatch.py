@@ -269,11 +269,19 @@ class _Windows:
         self.clusters = [window(seed, float(kernel.diagonal[seed])) for seed in seeds]
 
     def sq_distances(self, batch: np.ndarray) -> np.ndarray:
-        """As above."""
+        """|c_j|^2 - 2 <x, c_j>, shape (k, b), of the points x of a batch, by the products of all means with them."""
         means = [rows for cluster in self.clusters for rows in cluster.rows]
+        sizes = np.array([len(rows) for rows in means])
+        # Of few points the draws are mostly repetitions: each is met once.
+        rows, places = np.unique(np.concatenate(means), return_inverse=True)
+        points, places_in_batch = np.unique(batch, return_inverse=True)
+        entries = np.repeat(1.0 / sizes, sizes), (np.repeat(np.arange(len(means)), sizes), places)
+        votes = sparse.csc_array(entries, shape=(len(means), len(rows)))
+        of_means = np.zeros((len(means), len(points)))
+        self.kernel.add_sums(votes, rows, points, of_means, Progress())
         ends = np.cumsum([len(cluster.rows) for cluster in self.clusters])
-        # Of each cluster's means with the points of the batch.
-        self.products = np.split(_products_of_means(self.kernel, means, batch), ends[:-1])
+        # Inner products of each cluster's means with the points of the batch.
+        self.products = np.split(of_means[:, places_in_batch], ends[:-1])
         to_centers = np.empty((len(self.clusters), len(batch)))
         for cluster, products, inner in zip(self.clusters, self.products, to_centers, strict=True):
             np.dot(cluster.scaled, products, out=inner)
@@ -340,15 +348,3 @@ class Window:
             if held >= self.tau:
                 return first
         return 0
-
-
-def _products_of_means(kernel: Kernel, means: list[np.ndarray], batch: np.ndarray) -> np.ndarray:
-    """Inner products of the means of these rows with the points of the batch, shape (len(means), b)."""
-    sizes = np.array([len(rows) for rows in means])
-    # Of few points the draws are mostly repetitions: each is met once.
-    rows, places = np.unique(np.concatenate(means), return_inverse=True)
-    points, places_in_batch = np.unique(batch, return_inverse=True)
-    entries = np.repeat(1.0 / sizes, sizes), (np.repeat(np.arange(len(means)), sizes), places)
-    products = np.zeros((len(means), len(points)))
-    kernel.add_sums(sparse.csc_array(entries, shape=(len(means), len(rows))), rows, points, products, Progress())
-    return products[:, places_in_batch]

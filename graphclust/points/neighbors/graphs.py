@@ -199,10 +199,6 @@ def _scales(beyond: np.ndarray, aims: np.ndarray) -> np.ndarray:
             break
         too_large = open_ & (sums > aims)
         too_small = open_ & ~too_large
-        high[too_large] = scales[too_large]
-        low[too_small] = scales[too_small]
-        unbounded = too_small & np.isinf(high)
-        halved = (too_large | too_small) & ~unbounded
-        scales[unbounded] *= 2.0
-        scales[halved] = (low[halved] + high[halved]) / 2.0
+        high[too_large], low[too_small] = scales[too_large], scales[too_small]
+        scales = np.where(open_, np.where(np.isinf(high), 2.0 * scales, (low + high) / 2.0), scales)
     return scales
