@@ -29,7 +29,7 @@ from graphclust.compiled.points.k_means import (
 from graphclust.compiled.runtime import random_numbers
 from graphclust.compiled.runtime.blocks import row_blocks, run_in_blocks
 from graphclust.errors import ConvergenceWarning, amount, warn_caller
-from graphclust.graph.executor import ByBlock, Engine, Whole, sum_in_order
+from graphclust.graph.executor import ByBlock, Engine, sum_in_order
 from graphclust.points.k_means.lloyd_iteration import Iteration, ValidationCurve, lloyd
 from graphclust.points.k_means.points import DensePoints, Points, as_weighted_points
 from graphclust.progress import Progress, ProgressLike, as_progress
