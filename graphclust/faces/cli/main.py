@@ -1,4 +1,4 @@
-"""The command line: its parser, exit codes and error messages; the commands are in `commands`.
+"""The command line: its parser, exit codes and error messages.
 
 Results go to stdout, errors to stderr, and so does progress where that is a terminal. What takes time to import is
 imported where it is used, so that Ctrl-C is quiet at any time.
@@ -11,19 +11,22 @@ import sys
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
-from importlib import import_module
 
 from graphclust.errors import ConvergenceWarning, GraphClustError, GraphWarning, ParameterError
-from graphclust.faces.cli.commands.options import WRONG_USE, Parser, everywhere
+from graphclust.faces.cli.clusterings import CLUSTER, COMMUNITIES, HIERARCHY
+from graphclust.faces.cli.compare import COMPARE
+from graphclust.faces.cli.datasets import CACHE, DATASETS
+from graphclust.faces.cli.first_steps import COMPILE, DEMO
+from graphclust.faces.cli.graphs import CONVERT, INFO, KNN
+from graphclust.faces.cli.options import WRONG_USE, Parser, everywhere
+from graphclust.faces.cli.partition import PARTITION
+from graphclust.faces.cli.path import PATH
 from graphclust.faces.cli.terminal import give_up_output, tell
-from graphclust.progress import ProgressLine
 
-# In the order of the help.
-NAMES = (
-    "cluster", "communities", "hierarchy", "partition", "path", "info", "compare", "convert", "knn", "demo", "compile",
-    "datasets", "cache",
+IN_ORDER = (  # of the help
+    CLUSTER, COMMUNITIES, HIERARCHY, PARTITION, PATH, INFO, COMPARE, CONVERT, KNN, DEMO, COMPILE, DATASETS, CACHE
 )  # fmt: skip
-COMMANDS = [import_module(f"graphclust.faces.cli.commands.{name}") for name in NAMES]
+COMMANDS = {command.name: command for command in IN_ORDER}
 FAILED, INTERRUPTED = 1, 130
 EXIT_CODES = """exit codes:
   0    done, even when a reader such as `head` closes the pipe before the end of the report (that cannot always be
@@ -48,12 +51,12 @@ def _run(arguments: list[str] | None) -> int:
     words = sys.argv[1:] if arguments is None else arguments
     asked = next((word for word in words if not word.startswith("-")), "")
     parser = _parser(asked)
-    if asked not in NAMES and os.path.isfile(asked):
+    if asked not in COMMANDS and os.path.isfile(asked):
         example = f"graphclust cluster {shlex.quote(asked)}"
         parser.error(f"{asked!r} is a file, expected a command before it, as in {example}")
     options = parser.parse_args(words)
     from graphclust.compiled.runtime.loop_cache import NotCompiledError
-    from graphclust.progress import Progress
+    from graphclust.progress import Progress, ProgressLine
 
     line = ProgressLine()
     options.typed, options.progress = shlex.join(["graphclust", *words]), Progress(None if options.quiet else line)
@@ -127,15 +130,14 @@ def _parser(asked: str | None = None) -> argparse.ArgumentParser:
     parser = Parser(prog="graphclust", description="Cluster large sparse graphs into k parts.", epilog=EXIT_CODES)
     parser.add_argument("--version", action="version", version=f"graphclust {__version__}")
     commands = parser.add_subparsers(required=True, metavar="command", parser_class=Parser)
-    for name, command in zip(NAMES, COMMANDS, strict=True):
+    for name, command in COMMANDS.items():
         if asked not in (None, name):
-            commands.add_parser(name, help=command.SUMMARY)
+            commands.add_parser(name, help=command.summary)
             continue
-        run = getattr(command, "run", None)  # none of `cache`, whose actions are commands in turn
-        common = [] if run is None else [everywhere()]
-        own = commands.add_parser(name, help=command.SUMMARY, epilog=command.EXAMPLES, parents=common)
+        common = [] if command.run is None else [everywhere()]
+        own = commands.add_parser(name, help=command.summary, epilog=command.examples, parents=common)
         command.add_to(own)
-        own.set_defaults(run=run)
+        own.set_defaults(run=command.run)
     return parser
 
 

@@ -17,18 +17,13 @@ from shell import said
 
 from graphclust import ResourceLimitError, coreset_sc
 from graphclust.faces.cli import main as cli
-from graphclust.faces.cli.messages import in_the_shell
+from graphclust.faces.cli.terminal import in_the_shell
 from graphclust.io.formats import toy_graphs
 from graphclust.objective.objective import OBJECTIVES
 from graphclust.progress import ProgressLine
 from graphclust.results.label_files import read_labels
 
 TWO_CLIQUES = "".join(f"{u} {v}\n" for u, v in nx.barbell_graph(6, 0).edges)
-
-
-def run(*arguments, **options) -> subprocess.CompletedProcess:
-    command = [sys.executable, "-m", "graphclust", *map(str, arguments)]
-    return subprocess.run(command, capture_output=True, text=True, timeout=60, **options)
 
 
 @pytest.fixture
@@ -128,6 +123,11 @@ def test_same_seed_same_labels_and_another_seed_others(capsys, tmp_path):
         assert said(capsys, "cluster", path, *arguments)[0] == 0
         found.append(read_labels(labels)[1].tolist())
     assert found[0] == found[1] and any(labels != found[0] for labels in found[2:])
+
+
+def test_without_k_the_suggestion_is_taken(capsys):
+    code, out, _ = said(capsys, "cluster", "karate")
+    assert code == 0 and "in 2 clusters" in out and "k was not given, 2 was taken: the graph shows no number" in out
 
 
 def test_classic_by_name_unless_a_file_has_it(capsys, tmp_path, monkeypatch):
@@ -316,7 +316,7 @@ def test_a_reader_who_leaves_ends_the_work_that_is_left(capsys, monkeypatch):
     def gone(*_, **__):
         raise BrokenPipeError
 
-    monkeypatch.setattr("graphclust.faces.demo.demo", demo)
+    monkeypatch.setattr("graphclust.faces.cli.first_steps.demo", demo)
     monkeypatch.setattr("builtins.print", gone)
     monkeypatch.setattr(os, "dup2", lambda *_: None)
     monkeypatch.setattr(sys.stdout, "fileno", lambda: 1, raising=False)
@@ -428,41 +428,3 @@ def test_real_files_are_clustered_or_refused_with_a_remedy(capsys, data_folder):
     code, _, err = said(capsys, "cluster", bus, "-k", 5)
     assert code == 1 and "negative" in err and "abs" in err
     assert said(capsys, "cluster", bus, "-k", 5, "--weights", "abs")[0] == 0
-
-
-def test_the_path_of_k_is_printed_with_its_suggestion(capsys):
-    code, out, err = said(capsys, "path", "karate", "--to", 9)
-    assert code == 0 and "34 nodes, k from 1 to 9" in out and err == ""
-    assert "suggestion: 2" in out and "2 clusters are the best from resolution" in out
-    code, out, _ = said(capsys, "path", "karate", "--from", 2, "--report", "json", "--objective", "normalized_cut")
-    data = json.loads(out)
-    assert code == 0 and [row["k"] for row in data["rows"]] == list(range(2, 18))
-    assert data["objective"] == "normalized_cut" and data["suggestion"]["k"] == 2
-    assert sum(data["rows"][3]["sizes"]) == 34 and "has no resolution" in data["suggestion"]["reasons"][-1]
-
-
-def test_a_path_has_the_k_that_its_bounds_allow(capsys):
-    code, out, _ = said(capsys, "path", "karate", "--min-size", 5, "--max-size", 12)
-    assert code == 0 and out.startswith("34 nodes, k from 3 to 6 within the bounds, with the figures")
-    code, out, _ = said(capsys, "path", "karate", "--to", 4, "--imbalance", 0.1, "--report", "json")
-    assert code == 0 and json.loads(out)["options"]["max_imbalance"] == 0.1
-    assert "bounds" not in said(capsys, "path", "karate", "--to", 4)[1]
-
-
-@pytest.mark.parametrize(
-    ("words", "message"),
-    [
-        (["--to", 9, "--min-size", 5], "--min-size <= 4 or k <= 6"),
-        (["--from", 0], "--from 0 is out of range"),
-        (["--from", 5, "--to", 3], "--to 3 is less than --from 5"),
-        (["--to", 35], "--from and --to ask for k = 35, more than the 34 nodes of G with edges"),
-    ],
-)
-def test_impossible_paths_are_wrong_use(capsys, words, message):
-    code, out, err = said(capsys, "path", "karate", *words)
-    assert code == 2 and out == "" and message in err
-
-
-def test_without_k_the_suggestion_is_taken(capsys):
-    code, out, _ = said(capsys, "cluster", "karate")
-    assert code == 0 and "in 2 clusters" in out and "k was not given, 2 was taken: the graph shows no number" in out

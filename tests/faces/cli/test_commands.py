@@ -14,7 +14,6 @@ from shell import said
 
 import graphclust
 from graphclust.faces.cli import main as cli
-from graphclust.faces.cli.commands import cluster as cluster_command
 from graphclust.io.text.points import read_points
 from graphclust.results.label_files import read_labels, write_labels
 
@@ -249,13 +248,8 @@ def test_threads_are_set_for_the_command_and_change_no_label(capsys, monkeypatch
     from graphclust.compiled.runtime.blocks import most_threads, n_threads
 
     seen, before = [], n_threads()
-    original = cluster_command.run
-
-    def run(options):
-        seen.append(n_threads())
-        original(options)
-
-    monkeypatch.setattr(cluster_command, "run", run)
+    run = cli.CLUSTER.run
+    monkeypatch.setattr(cli.CLUSTER, "run", lambda options: (seen.append(n_threads()), run(options)))
     for n in {1, most_threads()}:
         assert said(capsys, "cluster", "karate", "-k", 4, "--threads", n, "-o", tmp_path / f"{n}.tsv")[0] == 0
         assert seen[-1] == n and n_threads() == before
@@ -263,6 +257,39 @@ def test_threads_are_set_for_the_command_and_change_no_label(capsys, monkeypatch
     for n in (0, most_threads() + 1):
         code, _, err = said(capsys, "cluster", "karate", "-k", 2, "--threads", n)
         assert code == 2 and f"--threads {n} is out of range, expected 1 to {most_threads()}" in err
+
+
+def test_the_path_of_k_is_printed_with_its_suggestion(capsys):
+    code, out, err = said(capsys, "path", "karate", "--to", 9)
+    assert code == 0 and "34 nodes, k from 1 to 9" in out and err == ""
+    assert "suggestion: 2" in out and "2 clusters are the best from resolution" in out
+    code, out, _ = said(capsys, "path", "karate", "--from", 2, "--report", "json", "--objective", "normalized_cut")
+    data = json.loads(out)
+    assert code == 0 and [row["k"] for row in data["rows"]] == list(range(2, 18))
+    assert data["objective"] == "normalized_cut" and data["suggestion"]["k"] == 2
+    assert sum(data["rows"][3]["sizes"]) == 34 and "has no resolution" in data["suggestion"]["reasons"][-1]
+
+
+def test_a_path_has_the_k_that_its_bounds_allow(capsys):
+    code, out, _ = said(capsys, "path", "karate", "--min-size", 5, "--max-size", 12)
+    assert code == 0 and out.startswith("34 nodes, k from 3 to 6 within the bounds, with the figures")
+    code, out, _ = said(capsys, "path", "karate", "--to", 4, "--imbalance", 0.1, "--report", "json")
+    assert code == 0 and json.loads(out)["options"]["max_imbalance"] == 0.1
+    assert "bounds" not in said(capsys, "path", "karate", "--to", 4)[1]
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--to", 9, "--min-size", 5], "--min-size <= 4 or k <= 6"),
+        (["--from", 0], "--from 0 is out of range"),
+        (["--from", 5, "--to", 3], "--to 3 is less than --from 5"),
+        (["--to", 35], "--from and --to ask for k = 35, more than the 34 nodes of G with edges"),
+    ],
+)
+def test_impossible_paths_are_wrong_use(capsys, words, message):
+    code, out, err = said(capsys, "path", "karate", *words)
+    assert code == 2 and out == "" and message in err
 
 
 def test_a_time_budget_is_told_in_the_report(capsys):

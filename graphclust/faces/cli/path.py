@@ -6,21 +6,14 @@ from math import isnan
 from typing import TYPE_CHECKING, Any
 
 from graphclust.errors import ParameterError
-from graphclust.faces.cli.commands import options as shared
-from graphclust.faces.cli.messages import in_the_shell
-from graphclust.faces.cli.terminal import show
+from graphclust.faces.cli import options as shared
+from graphclust.faces.cli.terminal import in_the_shell, show
 
 if TYPE_CHECKING:
     from graphclust import ClusterPath
     from graphclust.profile.path import PathRow
     from graphclust.profile.select_k import Suggestion
 
-SUMMARY = "cluster into every number of parts at once"
-EXAMPLES = shared.examples(
-    "graphclust path karate                                     the k that the graph shows, and why",
-    "graphclust path graph.mtx --from 2 --to 50 --report json   the figures of every k in between",
-    "graphclust path graph.mtx --min-size 30                    only the k that clusters of 30 nodes allow",
-)
 ROWS_SHOWN = 20
 
 
@@ -118,3 +111,11 @@ def _finite(bounds: tuple[float, float]) -> list[float | None]:
 
 def _known(value: float) -> float | None:
     return None if isnan(value) else value
+
+
+PATH = shared.Command(
+    "path", "cluster into every number of parts at once", add_to, run,
+    "graphclust path karate                                     the k that the graph shows, and why",
+    "graphclust path graph.mtx --from 2 --to 50 --report json   the figures of every k in between",
+    "graphclust path graph.mtx --min-size 30                    only the k that clusters of 30 nodes allow",
+)  # fmt: skip

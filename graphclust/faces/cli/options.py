@@ -1,4 +1,4 @@
-"""Options that several commands share, and their use."""
+"""What a command is, and the options that several share, and their use."""
 
 import argparse
 import difflib
@@ -13,9 +13,7 @@ from inspect import signature
 from typing import TYPE_CHECKING, Any, NoReturn, get_args, get_type_hints
 
 from graphclust.errors import ParameterError, escape_controls
-from graphclust.faces.cli.messages import in_the_shell
-from graphclust.faces.cli.standard_input import as_file, input_name
-from graphclust.faces.cli.terminal import show
+from graphclust.faces.cli.terminal import as_file, in_the_shell, input_name, show
 from graphclust.io.atomic_write import check_not_input, check_target
 
 if TYPE_CHECKING:
@@ -57,9 +55,15 @@ class Parser(argparse.ArgumentParser):
         self.exit(WRONG_USE, f"{self.prog}: {escape_controls(message)} (see {self.prog} --help)\n")
 
 
-def examples(*lines: str) -> str:
-    """The examples at the end of a command's help: what to type, and what it does."""
-    return "examples:\n" + "\n".join(f"  {line}" for line in lines)
+class Command:
+    """A command: its summary in the help, what adds its arguments, what runs it, and examples of what to type."""
+
+    def __init__(
+        self, name: str, summary: str, add_to: Callable[[Parser], None],
+        run: Callable[[argparse.Namespace], None] | None, *examples: str,
+    ):  # fmt: skip
+        self.name, self.summary, self.add_to, self.run = name, summary, add_to, run
+        self.examples = "examples:\n" + "\n".join(f"  {line}" for line in examples)
 
 
 def everywhere() -> Parser:

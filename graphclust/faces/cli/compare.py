@@ -6,17 +6,12 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any, cast
 
 from graphclust.errors import GraphFormatError, GraphValidationError, ParameterError, amount
-from graphclust.faces.cli.commands.options import Parser, add_graph_file, examples, load_input, load_kind
+from graphclust.faces.cli.options import Command, Parser, add_graph_file, load_input, load_kind
 from graphclust.faces.cli.terminal import show
 
 if TYPE_CHECKING:
     from graphclust.graph.layers import LayeredGraph
 
-SUMMARY = "say how well two files of labels agree"
-EXAMPLES = examples(
-    "graphclust compare mine.tsv theirs.json                   Rand index, mutual information and others",
-    "graphclust compare mine.tsv theirs.tsv --graph graph.mtx  and the cuts, modularity and imbalance of each",
-)
 MEASURES = {
     "adjusted_rand_index": "adjusted Rand index",
     "normalized_mutual_information": "normalized mutual information",
@@ -124,3 +119,10 @@ def _as_text(facts: dict[str, Any]) -> str:
             a, b = (f"{value:10,.6g}" if whole else f"{value:10.4f}" for value in facts[name])
             lines.append(f"  {words.get(name, name.replace('_', ' ')):29s}  {a} {b}")
     return "\n".join(lines)
+
+
+COMPARE = Command(
+    "compare", "say how well two files of labels agree", add_to, run,
+    "graphclust compare mine.tsv theirs.json                   Rand index, mutual information and others",
+    "graphclust compare mine.tsv theirs.tsv --graph graph.mtx  and the cuts, modularity and imbalance of each",
+)  # fmt: skip

@@ -6,7 +6,7 @@ import os
 from typing import TYPE_CHECKING, Any
 
 from graphclust.errors import Interrupted, ParameterError
-from graphclust.faces.cli.commands import options as shared
+from graphclust.faces.cli import options as shared
 from graphclust.faces.cli.terminal import show_data
 from graphclust.io.atomic_write import whole_file
 
@@ -15,12 +15,6 @@ if TYPE_CHECKING:
 
     from graphclust import Clustering
 
-SUMMARY = "cut a graph or matrix into K parts of equal size"
-EXAMPLES = shared.examples(
-    "graphclust partition A.mtx -k 64 -o parts.txt --to metis       one number a line, as METIS writes them",
-    "graphclust partition A.mtx -k 64 --imbalance 0.01 -o parts.tsv  names and parts, sizes within 1 %",
-    "graphclust partition A.mtx -k 8 --reordered B.mtx               rows and columns grouped by part",
-)
 NO_SUGGESTION = (
     "a small cut suggests none: what the parts are for does, such as the processors; graphclust cluster, without -k, "
     "takes the number that the graph shows"
@@ -151,3 +145,11 @@ def _write_numbers(path: str, numbers: "np.ndarray", force: bool) -> None:
         return
     with whole_file(path, force, lambda: len(text)) as file:
         file.write(text.encode())
+
+
+PARTITION = shared.Command(
+    "partition", "cut a graph or matrix into K parts of equal size", add_to, run,
+    "graphclust partition A.mtx -k 64 -o parts.txt --to metis       one number a line, as METIS writes them",
+    "graphclust partition A.mtx -k 64 --imbalance 0.01 -o parts.tsv  names and parts, sizes within 1 %",
+    "graphclust partition A.mtx -k 8 --reordered B.mtx               rows and columns grouped by part",
+)  # fmt: skip

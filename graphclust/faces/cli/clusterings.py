@@ -1,0 +1,239 @@
+"""`graphclust cluster`, `communities` and `hierarchy`: cluster the graph of a file."""
+
+import argparse
+import os
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from graphclust.errors import Interrupted, ParameterError
+from graphclust.faces.cli import options as shared
+from graphclust.faces.cli.terminal import input_name, show_data
+
+if TYPE_CHECKING:
+    from graphclust import Clustering
+
+LABELS = (
+    "write each node's label here: .tsv, .csv, .json, .npz, .part.K (as of METIS), .graphml or .gexf (the graph with "
+    "its clusters), or - for standard output, in place of the report"
+)
+PAGE = "write a report for the browser here; takes some more clusterings"
+LEVELS = (
+    "write the clusters here: .json, .csv or .tsv (a row for each node and cluster), .nwk (Newick), or - for JSON on "
+    "standard output, in place of the report"
+)
+REPEATS = 3  # clusterings without a tenth of the edges, for the stability of each cluster
+BEYOND, AT_LEAST = 2, 20  # the path goes to twice the k asked for, and to 20
+
+
+def add_cluster(command: shared.Parser) -> None:
+    """Add its arguments."""
+    from graphclust.partition.coreset_sc import coreset_sc
+
+    shared.add_graph_file(command)
+    command.add_argument("-k", type=int, metavar="K", help="number of clusters; by default what the graph shows")
+    shared.add_outputs(command, "LABELS", LABELS, PAGE)
+    command.add_argument("--coreset-size", type=int, metavar="M", help="draws of the sample, where one is taken")
+    shared.add_parameters(
+        command,
+        coreset_sc,
+        method="how to cluster",
+        objective="what to make the parts for (modularity; with --method paper normalized_cut)",
+        resolution="of modularity and constant_potts, higher for smaller parts: > 0, or what suits K (auto)",
+        effort="how much to try again (normal); high takes 4 times as long, up to 14 times",
+        components="which are searched: those that are worth a cluster (large), or others",
+        min_size="the least nodes of a cluster",
+        max_size="the most nodes of a cluster",
+        time_budget="use so long to find a better partition",
+    )
+    shared.add_node_weight(command)
+    shared.add_kind(command)
+    shared.add_seed(command)
+    shared.add_force(command)
+
+
+def run_cluster(options: argparse.Namespace) -> None:
+    """Cluster into k parts."""
+    from graphclust.coreset.options import Coreset
+    from graphclust.partition.coreset_sc import coreset_sc
+
+    if options.k is not None and options.k < 1:
+        raise ParameterError(f"-k {options.k} is out of range, expected at least 1 cluster")
+    coreset = None if options.coreset_size is None else Coreset(size=options.coreset_size)
+    cluster_file(options, lambda graph, given: coreset_sc(graph, options.k, coreset=coreset, **given))
+
+
+CLUSTER = shared.Command(
+    "cluster", "cluster the graph of a file into K parts", add_cluster, run_cluster,
+    "graphclust cluster graph.mtx.gz -k 20 -o labels.tsv        the groups that people recognize",
+    "graphclust cluster karate                                  as many as the graph shows",
+    "graphclust cluster karate -k 4 --objective normalized_cut  the smallest cut",
+    "graphclust cluster karate -k 4 --resolution 1              the usual modularity",
+    "graphclust cluster graph.txt -k 9 --min-size 30            none smaller; partition makes equal parts",
+    "graphclust cluster graph.txt -k 9 --html report.html       with a page for the browser",
+    "graphclust cluster big.mtx -k 500 --time-budget 60         what a minute can do",
+    "zcat edges.gz | graphclust cluster - -k 8 -o - | sort -k 2n  in a pipe",
+)  # fmt: skip
+
+
+def add_communities(command: shared.Parser) -> None:
+    """Add its arguments."""
+    from graphclust.partition.communities import communities
+
+    shared.add_graph_file(command)
+    command.add_argument(
+        "--resolution", type=_resolutions, default=1.0, metavar="NUMBER",
+        help="> 0, higher for smaller parts (1); of several files one, or one for each between commas",
+    )  # fmt: skip
+    shared.add_parameters(
+        command,
+        communities,
+        objective="what to optimize",
+        effort="how much to try",
+        components="the largest leaves the nodes of others out",
+        min_size="the least nodes of a cluster",
+        max_size="the most nodes of a cluster",
+        small="unite clusters below --min-size with others, or leave them out",
+        connectivity=f"{shared.CONNECTIVITY} labeled -1",
+        time_budget="use so long to find a better partition",
+    )
+    shared.add_node_weight(command)
+    shared.add_kind(command)
+    shared.add_outputs(command, "LABELS", LABELS, PAGE)
+    shared.add_seed(command)
+    shared.add_force(command)
+
+
+def _resolutions(text: str) -> float | list[float]:
+    """A number, or several between commas."""
+    first, *others = shared.numbers(text)
+    return [first, *others] if others else first
+
+
+def run_communities(options: argparse.Namespace) -> None:
+    """Cluster at the resolution."""
+    from graphclust.partition.communities import communities
+
+    cluster_file(options, lambda graph, given: communities(graph, resolution=options.resolution, **given))
+
+
+COMMUNITIES = shared.Command(
+    "communities", "cluster the graph of a file at a resolution, into as many parts as that makes", add_communities,
+    run_communities,
+    "graphclust communities graph.mtx.gz -o labels.tsv          the communities of the usual modularity",
+    "graphclust communities graph.txt --resolution 5            more and smaller ones",
+    "graphclust communities graph.txt --effort high             close to the best partition known",
+    "graphclust communities graph.txt --min-size 5 --max-size 100  none outside of these",
+    "graphclust communities graph.txt --connectivity well       none that a few edges part: minimum cuts above log10 n",
+    "graphclust communities calls.csv --kind directed           sources and targets, by directed modularity",
+    "graphclust communities sales.csv --kind bipartite          customers with what they buy",
+    "graphclust communities calls.csv mails.csv                 two graphs on the same nodes",
+    "graphclust communities graph.txt --time-budget 60          the best that a minute finds",
+)  # fmt: skip
+
+
+def cluster_file(options: argparse.Namespace, call: Callable[[Any, dict[str, Any]], "Clustering"]) -> None:
+    """Load the graph, cluster it by the call, write the labels and the page where asked to, and print the report."""
+    from graphclust.results.label_files import kind_of, print_labels, write_labels
+
+    if options.output not in (None, "-"):
+        kind_of(options.output)
+    written = shared.check_outputs(options, output="labels", html="page")
+    graph = shared.load_kind(options)
+    try:
+        clustering = call(graph, shared.parameters_of(options, graph))
+    except Interrupted as stop:
+        if "labels" not in written:
+            raise
+        write_labels(options.output, stop.best, overwrite=options.force)
+        raise KeyboardInterrupt(f"the best labels so far are in {options.output}") from None
+    clustering.parameters.update(shared.reading_options(options))
+    if "labels" in written:
+        write_labels(options.output, clustering, overwrite=options.force)
+    if options.html is not None:
+        _write_page(options, clustering, **_beside(options, clustering))
+    if options.output == "-":
+        print_labels(clustering, show_data)
+    else:
+        shared.print_report(options, clustering.report() | {"written": written}, str(clustering), written)
+
+
+def _beside(options: argparse.Namespace, clustering: "Clustering") -> dict[str, Any]:
+    """How stable the clusters are and the path of k, for the page, unless the time budget is used up."""
+    from graphclust.profile.path_builder import cluster_path
+
+    beside: dict[str, Any] = {}
+    common: dict[str, Any] = {"rng": options.seed, "progress": options.progress}
+    if not options.progress.out_of_time():
+        beside["certainty"] = clustering.certainty(n_repeats=REPEATS, **common)
+    n_connected = int((~clustering.isolated).sum())
+    if not options.progress.out_of_time():
+        most = min(max(BEYOND * clustering.k, AT_LEAST), n_connected)
+        ks = range(1, most + 1)
+        beside["path"] = cluster_path(clustering.graph, ks, **common | {"objective": clustering.objective})
+    return beside
+
+
+def _write_page(options: argparse.Namespace, clustering: "Clustering", **beside: Any) -> None:
+    from graphclust.faces.html.document import write_report
+
+    title = os.path.basename(input_name(options.file))
+    write_report(
+        options.html, clustering, title=title, command=options.typed, overwrite=options.force, **beside
+    )  # fmt: skip
+
+
+def add_hierarchy(command: shared.Parser) -> None:
+    """Add its arguments."""
+    from graphclust.partition.hierarchy import hierarchy
+
+    shared.add_graph_file(command)
+    shared.add_parameters(
+        command,
+        hierarchy,
+        max_size="most that a cluster of the last level holds",
+        min_size="clusters of less join a sibling",
+        resolution="of the coarsest level, > 0 (what the graph shows, or 1)",
+        levels="at most so many",
+        connectivity=f"{shared.CONNECTIVITY} alone",
+        objective="what to optimize",
+        effort="how much to try for the first level",
+        time_budget="after so long only finish, with the levels so far",
+    )
+    shared.add_outputs(command, "LEVELS", LEVELS, "write a report for the browser here, with a picture of the levels")
+    shared.add_kind(command)
+    shared.add_seed(command)
+    shared.add_force(command)
+
+
+def run_hierarchy(options: argparse.Namespace) -> None:
+    """Cluster into levels, write them where asked to, and print the report."""
+    from graphclust.partition.hierarchy import hierarchy
+    from graphclust.results.hierarchy_text import writer_for
+
+    if options.output not in (None, "-"):
+        writer_for(options.output)
+    files = shared.check_outputs(options, output="levels", html="page")
+    graph: Any = shared.load_kind(options)
+    levels = hierarchy(graph, **shared.parameters_of(options, graph))
+    levels.parameters.update(shared.reading_options(options))
+    if "levels" in files:
+        levels.save(options.output, overwrite=options.force)
+    if options.html is not None:  # of the coarsest level, with a section on all
+        _write_page(options, levels.cut(len(levels.ids[0])), hierarchy=levels)
+    if options.output == "-":
+        show_data(levels.to_json())
+        return
+    sizes = [levels.sizes_on(level).tolist() for level in range(len(levels.levels))]
+    facts = {**levels.origin, "sizes": sizes, "remarks": list(levels.remarks), "written": files.get("levels")}
+    facts |= {} if options.html is None else {"page": options.html}
+    shared.print_report(options, facts, str(levels), files)
+
+
+HIERARCHY = shared.Command(
+    "hierarchy", "cluster the graph of a file into nested levels", add_hierarchy, run_hierarchy,
+    "graphclust hierarchy edges.csv --max-size 10 -o levels.json   down to clusters of 10 nodes",
+    "graphclust hierarchy edges.csv -o levels.csv                  the levels that the graph shows",
+    "graphclust hierarchy edges.csv --max-size 10 -o tree.nwk      for a viewer of trees",
+    "graphclust hierarchy edges.csv --max-size 10 --html page.html with a page for the browser",
+    "graphclust hierarchy calls.csv --max-size 10 --kind directed  sources and targets",
+)  # fmt: skip
