@@ -14,7 +14,7 @@ from graphclust.coreset.sampling import sampling_probabilities as sampling_proba
 from graphclust.datasets.fetch import DatasetInfo as DatasetInfo
 from graphclust.datasets.fetch import fetch_snap as fetch_snap
 from graphclust.datasets.fetch import fetch_suitesparse as fetch_suitesparse
-from graphclust.engine.agglomeration import merge_clusters as merge_clusters
+from graphclust.engine.refinement import merge_clusters as merge_clusters
 from graphclust.engine.refinement import move_nodes as move_nodes
 from graphclust.engine.refinement import refine_partition as refine_partition
 from graphclust.errors import ConvergenceError as ConvergenceError

@@ -107,6 +107,14 @@ def random_matrix(n: int, seed: int, share: float, gaps: int = 4) -> sparse.csr_
     return sparse.csr_array(upper + upper.T + path + path.T)
 
 
+def leafy_graph(n: int, n_leaves: int, seed: int) -> nx.Graph:
+    """A connected graph with hubs, to which most leaves hang."""
+    graph, rng = nx.powerlaw_cluster_graph(n, 3, 0.1, seed=seed), np.random.default_rng(seed)
+    degrees = np.array([degree for _, degree in graph.degree()])
+    graph.add_edges_from(zip(range(n, n + n_leaves), rng.choice(n, n_leaves, p=degrees / degrees.sum()), strict=True))
+    return graph
+
+
 def tied_copies(weights: np.ndarray) -> tuple[sparse.csr_array, np.ndarray, np.ndarray]:
     """A path whose nodes are as many copies as they weigh, tied by heavy edges; first copies; whose copy each is."""
     first, copies = np.cumsum(weights) - weights, np.repeat(np.arange(len(weights)), weights)

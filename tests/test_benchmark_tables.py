@@ -100,7 +100,7 @@ def tuned_numbers():
 
     modules = (
         ablation.coreset_parents, ablation.engine, ablation.family_tree, ablation.in_memory, ablation.local_moving,
-        ablation.overlay, ablation.resolution, ablation.shared_neighbors, ablation.v_cycle, levels,
+        ablation.resolution, ablation.shared_neighbors, ablation.v_cycle, levels,
     )  # fmt: skip
     return ablation, {name for module in modules for name in numbers_of(module)}
 

@@ -312,7 +312,7 @@ def test_labels_do_not_depend_on_how_often_the_hook_is_looked_at(monkeypatch):
     graph = gc.stochastic_block_model([1_000], 0.02, 0.0, rng=518).graph  # no clusters: many ways to go wrong
     found = set()
     for entries in (1 << 24, 1 << 9):
-        monkeypatch.setattr("graphclust.engine.agglomeration.ENTRIES_PER_STEP", entries)
+        monkeypatch.setattr("graphclust.engine.contraction.ENTRIES_PER_STEP", entries)
         found.add(gc.coreset_sc(graph, 12, rng=0).labels.tobytes())
     assert len(found) == 1
 

@@ -201,7 +201,7 @@ import numpy as np
 import graphclust
 from graphclust.compiled.graphs.levels import Task
 from graphclust.objective.objective import ratio_objective, weigh
-from graphclust.engine.agglomeration import agglomerate
+from graphclust.engine.contraction import agglomerate
 from graphclust.engine.contraction import contract
 from graphclust.engine.v_cycle import v_cycle
 from graphclust.engine.levels import run_on

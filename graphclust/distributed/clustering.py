@@ -34,8 +34,7 @@ from graphclust.profile.path_builder import choose_k
 from graphclust.progress import ProgressLike, as_progress
 from graphclust.results.clustering import Clustering, CoresetClustering
 from graphclust.results.from_labels import clustering_of, graph_to_cluster, numbering_by_size
-from graphclust.two_step.blockwise import GraphSource
-from graphclust.two_step.executors import bring_labels
+from graphclust.two_step.in_blocks import GraphSource, bring_labels
 
 PARTITIONS_PER_THREAD = 2
 

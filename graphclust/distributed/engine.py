@@ -25,7 +25,7 @@ from graphclust.graph.executor import ByBlock, Engine, Whole, take_apart, values
 from graphclust.io.store.store import StoredGraph, open_store
 from graphclust.partition.components import mask_nodes, nodes_to_partition
 from graphclust.progress import Progress
-from graphclust.two_step.blockwise import GraphSource
+from graphclust.two_step.in_blocks import GraphSource
 
 POLL = 1.0  # seconds between two looks at the cluster while tasks run
 PACKAGES = ("graphclust", "numpy", "scipy", "numba")  # whose versions have to be the same for the same labels

@@ -17,7 +17,7 @@ import numpy as np
 from graphclust.compiled.graphs.levels import Level, Partition, Task
 from graphclust.compiled.graphs.region_growing import grow_halves, join_singletons
 from graphclust.compiled.graphs.v_cycle import rows_within
-from graphclust.engine.contraction import Contraction, coarsest, contractions
+from graphclust.engine.contraction import Contraction, coarsest, contractions, restricted
 from graphclust.engine.levels import Run, Shares, penalty_of_level, with_sums
 from graphclust.engine.local_moving import find_regions
 from graphclust.engine.settling import settle_parts, shares_of
@@ -34,21 +34,21 @@ TRIES = 8  # bisections of each part, of which the best is taken
 class Parts(NamedTuple):
     """A partition on its way to k clusters; how many clusters each part will be bisected into, and their shares."""
 
-    found: Partition
+    partition: Partition
     counts: np.ndarray
     shares: Shares
 
     def settle(self, level: Level, task: Task, run: Run, relaxed: bool, in_rounds: bool = True) -> Parts:
         """The parts settled, as `settle_parts` does it."""
-        return self._replace(found=settle_parts(level, self.found, self.shares, task, run, relaxed, in_rounds))
+        return self._replace(partition=settle_parts(level, self.partition, self.shares, task, run, relaxed, in_rounds))
 
-    def halves(self, found: Partition, shares: Shares) -> Parts:
+    def halves(self, partition: Partition, shares: Shares) -> Parts:
         """The parts after every one of more than one cluster was cut in two; shares : of all k clusters."""
         second = self.counts // 2
         counts = np.stack([self.counts - second, second], 1).ravel()
         counts = counts[counts > 0]
         first = np.cumsum(counts) - counts
-        return Parts(found, counts, Shares(*(np.add.reduceat(each, first) for each in shares)))
+        return Parts(partition, counts, Shares(*(np.add.reduceat(each, first) for each in shares)))
 
 
 def new_parts(level: Level, task: Task, run: Run) -> Partition:
@@ -61,12 +61,12 @@ def new_parts(level: Level, task: Task, run: Run) -> Partition:
     for depth in range(len(steps), -1, -1):
         relaxed = depth > 0
         if depth < len(steps):
-            here, parts = steps[depth].fine, parts._replace(found=steps[depth].project(parts.found))
+            here, parts = steps[depth].fine, parts._replace(partition=steps[depth].project(parts.partition))
         affordable = len(here.terms.mass) // nodes_per_part if relaxed else np.inf  # parts
         while parts.counts.max() > 1 and 2 * len(parts.counts) <= affordable:
             parts = _bisect(here, parts.settle(here, task, run, relaxed), shares, task, run, relaxed)
         parts = parts.settle(here, task, run, relaxed)
-    return parts.found
+    return parts.partition
 
 
 def small_regions(
@@ -97,47 +97,38 @@ def small_regions(
 
 def _bisect(level: Level, parts: Parts, shares: Shares, task: Task, run: Run, relaxed: bool) -> Parts:
     """Every part of more than one cluster in two halves, by a V-cycle inside all parts at once."""
-    found, inner = parts.found, rows_within(level, parts.found.labels)
+    partition, inner = parts.partition, rows_within(level, parts.partition.labels)
     n_halves = 2 * len(parts.counts)
-    steps = small_regions(inner, found.labels, COARSEST * n_halves, n_halves, GROWTH, run)
-    for step in steps:
-        found = step.restrict(found)
-    halves = _grow(coarsest(inner, steps), parts._replace(found=found), shares, task, run, relaxed or bool(steps))
+    steps = small_regions(inner, partition.labels, COARSEST * n_halves, n_halves, GROWTH, run)
+    coarse = parts._replace(partition=restricted(steps, partition))
+    halves = _grow(coarsest(inner, steps), coarse, shares, task, run, relaxed or bool(steps))
     for depth in range(len(steps) - 1, -1, -1):
-        halves = halves._replace(found=steps[depth].project(halves.found))
+        halves = halves._replace(partition=steps[depth].project(halves.partition))
         halves = halves.settle(steps[depth].fine, task, run, relaxed or depth > 0)
-    return halves._replace(found=with_sums(level, halves.found.labels, len(halves.counts), run))
+    return halves._replace(partition=with_sums(level, halves.partition.labels, len(halves.counts), run))
 
 
 def _grow(inner: Level, parts: Parts, shares: Shares, task: Task, run: Run, relaxed: bool) -> Parts:
-    """Every part of more than one cluster in two halves: of several tries the one that cuts least, part by part.
-
-    inner : without edges between parts.
-    """
-    found, counts = parts.found, parts.counts
-    halves = parts.halves(found, shares)
+    """Every part of several clusters in two halves, of several tries those that cut least; no edge leaves a part."""
+    partition, counts = parts.partition, parts.counts
+    halves = parts.halves(partition, shares)
     is_cut = counts > 1
     first = np.cumsum(1 + is_cut) - 1 - is_cut  # the number of the first half of each part
-    load = np.bincount(found.labels, inner.terms.size, minlength=len(counts))
+    load = np.bincount(partition.labels, inner.terms.size, minlength=len(counts))
     target = np.where(is_cut, load * (halves.shares.target[first + is_cut] / parts.shares.target), 0.0)
     number = np.stack([first, first + is_cut], 1).ravel().astype(np.int32)
-    best, least = found.labels, np.full(len(counts), np.inf)
-    for i in range(
-        2 if run.progress.out_of_time() else TRIES
-    ):  # every other one without rounds of moves, which on few nodes all come to the same
-        grown = grow_halves(inner.rows, inner.terms.size, found.labels, target, run.rng.permutation(len(found.labels)))
-        made = halves._replace(found=with_sums(inner, number[grown], len(halves.counts), run))
-        labels = made.settle(inner, task, run, relaxed, i % 2 == 0).found.labels
-        cut = _cut_inside(inner, found.labels, labels, len(counts))
-        best = np.where((cut < least)[found.labels], labels, best)
+    best, least = partition.labels, np.full(len(counts), np.inf)
+    source = np.repeat(np.arange(len(best)), np.diff(inner.rows.indptr))
+    other, weights = (values[: len(source)] for values in (inner.rows.indices, inner.rows.weights))
+    n_tries = 2 if run.progress.out_of_time() else TRIES
+    for i in range(n_tries):  # every other one without rounds of moves, which on few nodes all come to the same
+        order = run.rng.permutation(len(partition.labels))
+        grown = grow_halves(inner.rows, inner.terms.size, partition.labels, target, order)
+        made = halves._replace(partition=with_sums(inner, number[grown], len(halves.counts), run))
+        labels = made.settle(inner, task, run, relaxed, i % 2 == 0).partition.labels
+        is_between = labels[source] != labels[other]
+        weight = is_between * weights if len(weights) else is_between
+        cut = np.bincount(partition.labels[source], weight, minlength=len(counts))  # twice that inside each part
+        best = np.where((cut < least)[partition.labels], labels, best)
         least = np.minimum(cut, least)
-    return halves._replace(found=with_sums(inner, best, len(halves.counts), run))
-
-
-def _cut_inside(level: Level, parts: np.ndarray, labels: np.ndarray, k: int) -> np.ndarray:
-    """Twice the weight of the edges between two labels inside each part."""
-    rows = level.rows
-    source = np.repeat(np.arange(len(parts)), np.diff(rows.indptr))
-    is_cut = labels[source] != labels[rows.indices[: len(source)]]
-    weights = is_cut * rows.weights[: len(source)] if len(rows.weights) else is_cut
-    return np.bincount(parts[source], weights, minlength=k)
+    return halves._replace(partition=with_sums(inner, best, len(halves.counts), run))

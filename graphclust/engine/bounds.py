@@ -9,15 +9,14 @@ import numpy as np
 import numpy.typing as npt
 
 from graphclust.checks import as_names, as_number, as_weights
-from graphclust.compiled.graphs.balance import balance_into
 from graphclust.compiled.graphs.levels import Level, Partition, Task
 from graphclust.compiled.graphs.objective import ClusterSums
+from graphclust.engine.cluster_sizes import Sizes, join_small, pack, packed_labels
+from graphclust.engine.connectivity import find_connected_parts
 from graphclust.engine.contraction import Contraction, contract
-from graphclust.engine.join_small_clusters import Sizes, join_small
-from graphclust.engine.levels import Run, Shares, at_nodes, partition_in, read_only_level, room_for, value, with_sums
+from graphclust.engine.levels import Run, Shares, at_nodes, number_used, read_only_level, value, with_sums
 from graphclust.engine.local_moving import refine
-from graphclust.engine.overlay import find_connected_parts, number_used
-from graphclust.engine.packing import pack, packed_labels
+from graphclust.engine.settling import rebalance
 from graphclust.errors import GraphValidationError, GraphWarning, ParameterError, amount, warn_caller
 from graphclust.graph.container import Graph
 
@@ -261,27 +260,27 @@ def refuse_small_components(graph: Graph, size: np.ndarray, min_size: Any) -> No
         )
 
 
-def meet_minimum(level: Level, found: Partition, task: Task, run: Run) -> Partition:
+def meet_minimum(level: Level, partition: Partition, task: Task, run: Run) -> Partition:
     """The partition with no cluster below the lower bound of the task, unless it is a component.
 
     Small clusters are united with the neighbor that they share most weight with. Those that lack little take nodes
     instead, if that loses less. Where no neighbor has room, nodes of components that hold enough are given and taken
     until the bounds are met; ParameterError if that fails.
     """
-    if np.bincount(found.labels, level.terms.size).min() >= task.least:
-        return found
-    step = contract(level, found, run)
-    filled, found = _fill_up(step, task, run), _unite_small(step, task, run)
-    if filled is not None and value(filled, task) > value(found, task):
+    if np.bincount(partition.labels, level.terms.size).min() >= task.least:
+        return partition
+    step = contract(level, partition, run)
+    filled, partition = _fill_up(step, task, run), _unite_small(step, task, run)
+    if filled is not None and value(filled, task) > value(partition, task):
         return filled
-    labels = found.labels
+    labels = partition.labels
     of_node = np.zeros(len(labels), np.int32) if run.graph is None else run.graph.components
     holds_enough = (np.bincount(of_node, level.terms.size) >= task.least)[of_node]
     is_short = np.bincount(labels, level.terms.size) < task.least
     if not is_short[labels[holds_enough]].any():
-        return found
+        return partition
     if holds_enough.all() or run.graph is None:
-        return _make_room(level, found, task, run)
+        return _make_room(level, partition, task, run)
     nodes = np.flatnonzero(holds_enough)
     part = read_only_level(run.graph.subgraph(nodes).rows, at_nodes(level.terms, nodes))
     own, k = number_used(labels[nodes])
@@ -309,26 +308,25 @@ def _fill_up(step: Contraction, task: Task, run: Run) -> Partition | None:
     if not NEARLY * task.least <= load.min() < task.least:
         return None
     k = len(load)
-    choice, room = task._replace(k=k), room_for(level, k)
-    if not balance_into(level, joined, choice, np.zeros(k), room)[1]:
+    filled, within = rebalance(level, joined, task._replace(k=k))
+    if not within:
         return None
-    filled = refine(level, partition_in(room, k), choice, run)
+    filled = refine(level, filled, task._replace(k=k), run)
     return filled if find_connected_parts(level, filled, run)[1] == k else None
 
 
-def _make_room(level: Level, found: Partition, task: Task, run: Run) -> Partition:
+def _make_room(level: Level, partition: Partition, task: Task, run: Run) -> Partition:
     """The partition with all clusters within the bounds of the task; ParameterError where none is found.
 
     Small clusters of one neighbor, such as leaves of a hub, are united with each other. Clusters that are still small
     take nodes from others, or give all of theirs to others.
     """
-    step = contract(level, found, run)
-    found = step.project(_unite_with_neighbors(step.coarse, task, run))
-    if np.bincount(found.labels, level.terms.size).min() >= task.least:
-        return found
-    room = room_for(level, len(found.sums.size))
-    k, within = balance_into(level, found, task, np.zeros(len(found.sums.size)), room)
-    packed = partition_in(room, k) if within else _pack_within(level, k, task, run)
+    step = contract(level, partition, run)
+    partition = step.project(_unite_with_neighbors(step.coarse, task, run))
+    if np.bincount(partition.labels, level.terms.size).min() >= task.least:
+        return partition
+    balanced, within = rebalance(level, partition, task)
+    packed = balanced if within else _pack_within(level, len(balanced.sums.size), task, run)
     if packed is None:
         raise ParameterError(
             f"no clusters of {task.least:.12g} to {task.most:.12g} were found: {NO_ROOM}; expected a smaller min_size "
@@ -337,16 +335,16 @@ def _make_room(level: Level, found: Partition, task: Task, run: Run) -> Partitio
     return packed
 
 
-def leave_apart(level: Level, found: Partition, task: Task, run: Run) -> Partition:
+def leave_apart(level: Level, partition: Partition, task: Task, run: Run) -> Partition:
     """The partition of the clusters that are not below the lower bound of the task; nodes of others have label -1."""
-    load = np.bincount(found.labels, level.terms.size)
+    load = np.bincount(partition.labels, level.terms.size)
     kept = load >= task.least
     if not kept.any():
         raise ParameterError(
             f"min_size={task.least:.12g} is more than any cluster holds, expected at most {load.max():.12g}"
         )
     number = np.where(kept, np.cumsum(kept) - 1, -1).astype(np.int32)
-    return Partition(number[found.labels], ClusterSums(*(values[kept] for values in found.sums)))
+    return Partition(number[partition.labels], ClusterSums(*(values[kept] for values in partition.sums)))
 
 
 def remarks_on_small(before: np.ndarray, after: np.ndarray, size: np.ndarray, min_size: Any) -> list[str]:
@@ -388,10 +386,9 @@ def _pack_within(level: Level, near: int, task: Task, run: Run) -> Partition | N
     largest = min(len(level.terms.size), math.floor(total / task.least * (1.0 + ROUND_OFF)))
     numbers = np.arange(fewest, largest + 1)
     for k in numbers[np.argsort(np.abs(numbers - near), kind="stable")][:TRIES].tolist():
-        choice, room = task._replace(k=k), room_for(level, k)
-        _, within = balance_into(level, pack(level, k, run), choice, np.zeros(k), room)
+        balanced, within = rebalance(level, pack(level, k, run), task._replace(k=k))
         if within:
-            return refine(level, partition_in(room, k), choice, run)
+            return refine(level, balanced, task._replace(k=k), run)
     return None
 
 

@@ -30,20 +30,15 @@ import numpy as np
 
 from graphclust.compiled.graphs.agglomeration import labels_of_unions
 from graphclust.compiled.graphs.levels import Level, Partition, Task
+from graphclust.compiled.graphs.objective import Rows
 from graphclust.engine.connectivity import connect
-from graphclust.engine.contraction import Contraction, coarsest, contractions
+from graphclust.engine.contraction import Contraction, agglomerate, coarsest, contract, contractions
 from graphclust.engine.family_tree import FAMILY, VALUE_RTOL, evolve, offer, recombine, side_by_side
-from graphclust.engine.levels import (
-    Run,
-    heaviness,
-    n_entries,
-    penalty_of_level,
-    value,
-    with_sums,
-)
+from graphclust.engine.levels import Run, heaviness, n_entries, penalty_of_level, read_only_level, value, with_sums
 from graphclust.engine.likelihood import is_likelier, resolution_of_clusters
 from graphclust.engine.local_moving import find_regions, refine
 from graphclust.engine.resolution import (
+    FINEST,
     REGIONS_PER_CLUSTER,
     Dendrogram,
     Schedule,
@@ -53,18 +48,9 @@ from graphclust.engine.resolution import (
     schedule_for_any_number,
 )
 from graphclust.engine.settling import climb, is_bounded, uncoarsen, worth
-from graphclust.engine.v_cycle import (
-    BUDGET,
-    FIRST,
-    LARGEST_SHARE,
-    coarsen,
-    first_v_cycle,
-    v_cycle,
-    v_cycle_of_ties,
-)
+from graphclust.engine.v_cycle import BUDGET, FIRST, LARGEST_SHARE, coarsen, first_v_cycle, v_cycle, v_cycle_of_ties
 from graphclust.objective.objective import ObjectiveChoice, ratio_objective
 
-FINEST = 16.0  # times the task's resolution: if k is free, large graphs are contracted to regions made at that
 MIN_REGIONS = 12  # per cluster, in the graph whose dendrogram tells at which resolution k is natural
 COARSER = 4.0  # factor by which the resolution of regions rises at least if it makes too few
 UNCLEAR = 0.1  # of the mass: if more leaves the regions' clusters on some level, regions mix clusters
@@ -72,6 +58,9 @@ SPARE_ENTRIES = 1 << 15  # that new partitions of a small graph read at any effo
 ENTRIES_PER_CALL = 1024  # that a loop reads in the time in which Python calls it
 WORTH_A_CYCLE = 2e-5  # relative gain of a V-cycle inside the clusters that is worth another
 MANY = 32 * SPARE_ENTRIES  # that new partitions of a small graph read at high effort
+FEW = 256  # nodes: V-cycles over all their pairs read as many entries as those over a sparse graph of ten times as many
+MOST = 1_000  # nodes, between all pairs of which there may be edges
+TURNS = 8  # of unions of clusters and moves of nodes, at most, while they gain
 
 
 class Cycles(NamedTuple):
@@ -116,8 +105,8 @@ def partition(level: Level, task: Task, effort: Effort, run: Run) -> Partition:
     """As many clusters as an additive objective makes: the best that the effort finds, all of them connected."""
     steps, schedule = coarsen(level, FINEST * task.objective.penalty, task, run), schedule_for_any_number(task)
     tries = [partial(first_v_cycle, coarsest(level, steps), schedule, turn) for turn in range(effort.free.first)]
-    found, _ = search(level, steps, [], tries, schedule, effort.free, effort.descent, run)
-    return connect(level, found, task, run)
+    partition, _ = search(level, steps, [], tries, schedule, effort.free, effort.descent, run)
+    return connect(level, partition, task, run)
 
 
 def partition_into(
@@ -127,10 +116,10 @@ def partition_into(
     steps = contract_to_regions(level, n_made(choice, k), run)
     dendrogram = dendrogram_of(coarsest(level, steps), run, k)
     schedule = plan_for_k(choice, k, dendrogram, run.totals)
-    found, is_clear = search_at(level, steps, dendrogram, schedule, choice, effort, run)
+    partition, is_clear = search_at(level, steps, dendrogram, schedule, choice, effort, run)
     if choice.resolution == "auto" and not is_clear and effort.matched.first and not level.terms.layers:
-        found = accept_likelier(level, found, schedule.task, run)
-    return connect(level, found, schedule.task, run), schedule
+        partition = accept_likelier(level, partition, schedule.task, run)
+    return connect(level, partition, schedule.task, run), schedule
 
 
 def partition_from(
@@ -173,8 +162,8 @@ def search_at(
     n_first = 0 if is_clear else min(cycles.first, len(schedule.penalties))
     tries = [partial(first_v_cycle, top, schedule, turn) for turn in range(n_first)]
     pool = [] if merged is None else [merged]
-    found, share = search(level, shared, pool, tries, schedule, cycles, effort.descent, run)
-    return found, is_clear and share <= UNCLEAR
+    best, share = search(level, shared, pool, tries, schedule, cycles, effort.descent, run)
+    return best, is_clear and share <= UNCLEAR
 
 
 def search(
@@ -188,7 +177,9 @@ def search(
     task, top, ahead = schedule.task, coarsest(level, steps), 2 - len(pool)
     if not (pool and run.progress.out_of_time()):
         pool = pool + side_by_side(tries[: 1 if run.progress.out_of_time() else ahead], top, run)
-    is_settled = len(pool) > 1 and is_as_good(pool[0], pool[1], task) and worth(top, pool[0], task, run)[0]
+    values = [value(one, task) for one in pool[:2]]
+    is_as_good = len(pool) > 1 and abs(values[0] - values[1]) <= VALUE_RTOL * abs(values[0])
+    is_settled = is_as_good and worth(top, pool[0], task, run)[0]
     if not is_settled and not run.progress.out_of_time():
         pool += side_by_side(tries[ahead:], top, run)
     best = recombine(top, pool, schedule, run) if len(pool) > 1 and not is_settled else pool[0]
@@ -206,28 +197,24 @@ def search(
     return best, share
 
 
-def is_as_good(one: Partition, other: Partition, task: Task) -> bool:
-    """Whether two partitions have the same value, up to round-off."""
-    return abs(value(one, task) - value(other, task)) <= VALUE_RTOL * abs(value(one, task))
-
-
 def merge_regions(
     level: Level, steps: list[Contraction], dendrogram: Dendrogram, schedule: Schedule, most: float, run: Run
 ) -> Partition | None:
     """A partition of a level, merged into k clusters of the regions that contractions of it end with.
 
-    They are merged by their excess, whatever the objective: agglomeration by a cut itself grows one cluster that
-    swallows all light ones, so that sizes become uneven. None if more than the share `most` of the mass moves on some
-    level on the way back: nodes of regions that lie in one cluster each stay where they are.
+    They are merged by their excess, whatever the objective: by a cut itself one cluster would swallow all light ones.
+    None if more than the share `most` of the mass moves on some level on the way back: regions then mix clusters.
     """
     task, regions = schedule.task, coarsest(level, steps)
     named, labels = np.unique(labels_of_unions(dendrogram.pairs, task.k), return_inverse=True)
-    found = refine(regions, with_sums(regions, labels.astype(np.int32), len(named), run), task, run)
-    found, share = take_back(steps, found, task, most, run)
-    return found if share <= most else None
+    partition = refine(regions, with_sums(regions, labels.astype(np.int32), len(named), run), task, run)
+    partition, share = take_back(steps, partition, task, most, run)
+    return partition if share <= most else None
 
 
-def take_back(steps: list[Contraction], found: Partition, task: Task, most: float, run: Run) -> tuple[Partition, float]:
+def take_back(
+    steps: list[Contraction], partition: Partition, task: Task, most: float, run: Run
+) -> tuple[Partition, float]:
     """The partition of the last contraction, refined on every level on the way back.
 
     steps : emptied on the way; so what later V-cycles take is not taken beside the levels that are done with.
@@ -237,10 +224,11 @@ def take_back(steps: list[Contraction], found: Partition, task: Task, most: floa
     share = 0.0
     while steps and share <= most:
         step = steps.pop()
-        before, found = found, uncoarsen(step, found, task, run)
-        share = max(share, share_that_differs(step.fine, found.labels, before.labels[step.regions.labels]))
+        before, partition = partition, uncoarsen(step, partition, task, run)
+        mass, has_moved = heaviness(step.fine), partition.labels != before.labels[step.regions.labels]
+        share = max(share, float(mass[has_moved].sum()) / float(mass.sum()))
     steps.clear()
-    return found, share
+    return partition, share
 
 
 def labels_of_nodes(regions: Sequence[np.ndarray], labels: np.ndarray) -> np.ndarray:
@@ -253,13 +241,7 @@ def labels_of_nodes(regions: Sequence[np.ndarray], labels: np.ndarray) -> np.nda
     return labels
 
 
-def share_that_differs(level: Level, labels: np.ndarray, others: np.ndarray) -> float:
-    """The share of a level's mass on nodes that have different labels."""
-    mass = heaviness(level)
-    return float(mass[labels != others].sum()) / float(mass.sum())
-
-
-def accept_likelier(level: Level, found: Partition, task: Task, run: Run) -> Partition:
+def accept_likelier(level: Level, partition: Partition, task: Task, run: Run) -> Partition:
     """The partition found, or a likelier one after a V-cycle by a ratio of the same sums.
 
     At any one resolution, either small clusters are united or large ones are split (Fortunato & Barthélemy 2007,
@@ -267,10 +249,10 @@ def accept_likelier(level: Level, found: Partition, task: Task, run: Run) -> Par
     clusters imply one region may hold several small clusters, so its regions are made at a higher one.
     """
     if run.progress.out_of_time():
-        return found
-    penalty = COARSER * resolution_of_clusters(run.totals, found.sums) * run.totals.chance
-    tried = v_cycle(level, found, Task(ratio_objective(run.totals), task.k), penalty, run)
-    return tried if is_likelier(run, tried, found) else found
+        return partition
+    penalty = COARSER * resolution_of_clusters(run.totals, partition.sums) * run.totals.chance
+    tried = v_cycle(level, partition, Task(ratio_objective(run.totals), task.k), penalty, run)
+    return tried if is_likelier(run, tried, partition) else partition
 
 
 def plan_on(level: Level, k: int, choice: ObjectiveChoice, run: Run) -> Schedule:
@@ -300,17 +282,17 @@ def contract_to_regions(level: Level, k: int, run: Run) -> list[Contraction]:
     return contractions(level, regions_of, run)
 
 
-def improve(level: Level, found: Partition, schedule: Schedule, run: Run, n_cycles: int = 3) -> Partition:
+def improve(level: Level, partition: Partition, schedule: Schedule, run: Run, n_cycles: int = 3) -> Partition:
     """The partition after V-cycles inside its clusters, by the third, second and first penalty of the schedule."""
     task, has_ties = schedule.task, schedule.task.k > 0 and run.graph is not None and run.graph.weights is not None
     has_ties = has_ties and not is_bounded(task)
     for done, penalty in enumerate(schedule.penalties[2::-1][:n_cycles]):
         if not run.progress.out_of_time():
-            offer(level, found, task, run)
+            offer(level, partition, task, run)
             run.progress.step(done, n_cycles)
-            better = (v_cycle_of_ties if has_ties else v_cycle)(level, found, task, penalty, run)
-            found = climb(level, better, task, run)
-    return found
+            better = (v_cycle_of_ties if has_ties else v_cycle)(level, partition, task, penalty, run)
+            partition = climb(level, better, task, run)
+    return partition
 
 
 def number_to_spare(level: Level, entries: int) -> int:
@@ -319,19 +301,76 @@ def number_to_spare(level: Level, entries: int) -> int:
     return spare - spare % FAMILY
 
 
-def improve_while_worth(level: Level, found: Partition, schedule: Schedule, run: Run, n_cycles: int) -> Partition:
+def improve_while_worth(level: Level, partition: Partition, schedule: Schedule, run: Run, n_cycles: int) -> Partition:
     """The partition after V-cycles inside its clusters; if k is free, until n_cycles in a row gain next to nothing.
 
     At a resolution at which a graph has no clusters, many V-cycles gain.
     """
     if schedule.task.k > 0:
-        return improve(level, found, schedule, run, n_cycles)
+        return improve(level, partition, schedule, run, n_cycles)
     n_done = in_vain = 0
     while in_vain < n_cycles and not run.progress.out_of_time():
-        run.progress.offer(found.labels.copy)
+        run.progress.offer(partition.labels.copy)
         run.progress.step(in_vain, n_cycles)
-        before, penalty = value(found, schedule.task), schedule.penalties[-1 - n_done % len(schedule.penalties)]
-        found = v_cycle(level, found, schedule.task, penalty, run)
-        gained = value(found, schedule.task) - before
+        before, penalty = value(partition, schedule.task), schedule.penalties[-1 - n_done % len(schedule.penalties)]
+        partition = v_cycle(level, partition, schedule.task, penalty, run)
+        gained = value(partition, schedule.task) - before
         n_done, in_vain = n_done + 1, 0 if gained > WORTH_A_CYCLE * abs(before) else in_vain + 1
-    return found
+    return partition
+
+
+def partition_any(level: Level, task: Task, effort: Effort, run: Run) -> Partition:
+    """As many clusters as the objective makes, or exactly k; they need not be connected.
+
+    Where a layer has a negative penalty, as of signed graphs, a union of two clusters that no edge links may gain:
+    positive degrees push them apart, and negative degrees, which chance would have set against each other, pull them
+    together. So moves and unions take nodes without an edge for neighbors by edges of weight zero: on all of a small
+    graph, and on the regions or clusters of a larger one.
+    """
+    if task.k > 0:
+        return _partition_into(level, task, effort, run)
+    if len(level.terms.mass) <= FEW:
+        return partition(with_all_pairs(level), task, effort, run)
+    return unite_any(level, partition(level, task, effort, run), task, run)
+
+
+def unite_any(level: Level, partition: Partition, task: Task, run: Run) -> Partition:
+    """The partition after unions of clusters that need not be linked, and moves of nodes, while they gain."""
+    for _ in range(TURNS):
+        before, step = partition, contract(level, partition, run)
+        clusters = with_all_pairs(step.coarse)
+        united = step.project(refine(clusters, agglomerate(clusters, task, run), task, run))
+        better = united if value(united, task) > value(before, task) else before
+        partition = refine(with_all_pairs(level), better, task, run)
+        if value(partition, task) <= value(before, task) or run.progress.out_of_time():
+            break
+    return partition
+
+
+def _partition_into(level: Level, task: Task, effort: Effort, run: Run) -> Partition:
+    """Exactly k clusters: regions are merged by what their unions gain until k are left, and V-cycles follow."""
+    steps: list[Contraction] = []
+    level = top = with_all_pairs(level)
+    while (n := len(top.terms.mass)) > max(MOST, MIN_REGIONS * task.k):
+        regions = find_regions(top, FINEST * task.objective.penalty, run, fewest=MIN_REGIONS * task.k)
+        if len(regions.sums.size) > LARGEST_SHARE * n:
+            break
+        step = contract(top, regions, run)
+        steps.append(step._replace(coarse=with_all_pairs(step.coarse)))
+        top = steps[-1].coarse
+    schedule = schedule_for_any_number(task)
+    tries = [partial(first_v_cycle, top, schedule, turn) for turn in range(effort.asked.first)]
+    return search(level, steps, [], tries, schedule, effort.asked, effort.descent, run)[0]
+
+
+def with_all_pairs(level: Level) -> Level:
+    """The level with an edge of weight zero between any two nodes of mass that have none; the same if it is large."""
+    n, rows = len(level.terms.mass), level.rows
+    if n > MOST:
+        return level
+    weights, has_mass = np.zeros((n, n)), heaviness(level) > 0.0
+    weights[np.repeat(np.arange(n), np.diff(rows.indptr)), rows.indices] = rows.weights
+    is_pair = (has_mass & has_mass[:, None]) ^ np.diag(has_mass)
+    row, column = np.nonzero(is_pair)
+    starts = np.append(0, np.cumsum(np.bincount(row, minlength=n)))
+    return read_only_level(Rows(starts, column.astype(np.int32), weights[is_pair]), level.terms)

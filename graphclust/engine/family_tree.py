@@ -11,12 +11,12 @@ from functools import partial
 
 import numpy as np
 
+from graphclust.compiled.graphs.contraction import overlay_pair
 from graphclust.compiled.graphs.levels import Level, Partition, Task
 from graphclust.compiled.runtime.blocks import map_blocks, row_blocks
 from graphclust.engine.bisection import new_parts
 from graphclust.engine.contraction import contract
 from graphclust.engine.levels import Run, is_small, n_entries, value, with_sums
-from graphclust.engine.overlay import overlay
 from graphclust.engine.resolution import Schedule
 from graphclust.engine.settling import best_of, climb, is_bounded, is_cut, settle, uncoarsen, worth
 from graphclust.engine.v_cycle import v_cycle
@@ -28,10 +28,10 @@ VALUE_RTOL = 1e-12  # relative difference of two values that may be round-off
 PATIENCE = 1024  # new partitions without a gain, after which the search ends
 
 
-def offer(level: Level, found: Partition, task: Task, run: Run) -> None:
+def offer(level: Level, partition: Partition, task: Task, run: Run) -> None:
     """Offer a partition, if it is within the bounds, to whom interrupts the work."""
-    if worth(level, found, task, run)[0]:
-        run.progress.offer(found.labels.copy)
+    if worth(level, partition, task, run)[0]:
+        run.progress.offer(partition.labels.copy)
 
 
 def side_by_side(tries: Sequence[Callable[[Run], Partition]], level: Level, run: Run) -> list[Partition]:
@@ -40,6 +40,19 @@ def side_by_side(tries: Sequence[Callable[[Run], Partition]], level: Level, run:
     if is_small(level) and n_entries(level) >= WORTH_A_THREAD:
         return map_blocks(lambda i, *_: tries[i](runs[i]), row_blocks(len(tries), 1))
     return [one(own) for one, own in zip(tries, runs, strict=True)]
+
+
+def overlay(level: Level, partitions: Sequence[Partition], run: Run) -> Partition:
+    """The partition into the sets of nodes that share a cluster in each of some partitions.
+
+    Source: Ovelgönne & Geyer-Schulz 2012, "An ensemble learning strategy for graph clustering" (core groups).
+    """
+    labels, k = partitions[0].labels, len(partitions[0].sums.size)
+    for other in partitions[1:]:
+        pairs = np.empty(len(labels), np.int32)
+        k = overlay_pair(labels, k, other.labels, len(other.sums.size), pairs)
+        labels = pairs
+    return with_sums(level, labels, k, run)
 
 
 def recombine(level: Level, parents: Sequence[Partition], schedule: Schedule, run: Run) -> Partition:
@@ -64,21 +77,20 @@ def recombine(level: Level, parents: Sequence[Partition], schedule: Schedule, ru
 
 
 def child(level: Level, parents: Sequence[Partition], schedule: Schedule, run: Run) -> Partition:
-    """A child of some partitions, at least as good as the best, after at most three V-cycles inside its clusters.
-
-    They end when one gains nothing; on graphs of clear clusters the first does.
-    """
-    found = recombine(level, parents, schedule, run)
+    """A child of some partitions, no worse than the best, after up to three V-cycles inside its clusters that gain."""
+    partition = recombine(level, parents, schedule, run)
     for _ in range(CYCLES_OF_A_CHILD):
         if run.progress.out_of_time():
             break
-        before, found = found, v_cycle(level, found, schedule.task, run.rng.choice(schedule.penalties), run)
-        if value(found, schedule.task) - value(before, schedule.task) <= VALUE_RTOL * abs(value(found, schedule.task)):
+        before, partition = partition, v_cycle(level, partition, schedule.task, run.rng.choice(schedule.penalties), run)
+        if value(partition, schedule.task) - value(before, schedule.task) <= VALUE_RTOL * abs(
+            value(partition, schedule.task)
+        ):
             break
-    return found
+    return partition
 
 
-def evolve(level: Level, found: Partition, schedule: Schedule, n_first: float, run: Run) -> Partition:
+def evolve(level: Level, partition: Partition, schedule: Schedule, n_first: float, run: Run) -> Partition:
     """The best partition that descends from n_first new ones, or from as many as there is time for; or the one found.
 
     Four new partitions have a child; four such children have one; and so on (a family tree). Partitions of one pool
@@ -87,7 +99,7 @@ def evolve(level: Level, found: Partition, schedule: Schedule, n_first: float, r
     the next are made from random clusters; if those do as well, the search ends. If k is given, or no more
     nodes than a round makes partitions have layers, one of several families is always made from random clusters.
     """
-    task, best, n_new, in_vain, by_regions = schedule.task, found, 0, 0, True
+    task, best, n_new, in_vain, by_regions = schedule.task, partition, 0, 0, True
     waiting: list[list[Partition]] = []  # of each generation, those without a child
     most = int(min(n_first, PATIENCE))
     n, n_families = len(level.terms.mass), min(FAMILY, max(most // FAMILY, 1)) if is_small(level) else 1

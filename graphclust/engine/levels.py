@@ -89,13 +89,9 @@ def with_sizes_as_masses(run: Run, size: np.ndarray) -> Run:
 
 
 def level_of(on: WeighedGraph, size: np.ndarray | None = None) -> Level:
-    """A graph and the terms of its nodes as a level; nothing is copied.
-
-    size : of each node, float64, (n,), where clusters have bounds.
-    """
-    if size is None:
-        return Level(on.graph.rows, Terms(on.terms.loops, on.terms.mass, None, on.layers))
-    return Level(on.graph.rows, Terms(on.terms.loops, on.terms.mass, _read_only(size), on.layers))
+    """A graph and the terms of its nodes as a level, not copied; size : of each node, where clusters have bounds."""
+    size = None if size is None else _read_only(size)
+    return Level(on.graph.rows, Terms(on.terms.loops, on.terms.mass, size, on.layers))
 
 
 def n_entries(level: Level) -> int:
@@ -145,9 +141,9 @@ def is_small(level: Level) -> bool:
     return n_entries(level) <= AT_ONCE
 
 
-def value(found: Partition, task: Task) -> float:
+def value(partition: Partition, task: Task) -> float:
     """The sum of the scores of the clusters."""
-    return float(value_of(task.objective, found.sums))
+    return float(value_of(task.objective, partition.sums))
 
 
 def room_for(level: Level, k: int) -> Partition:
@@ -188,6 +184,24 @@ def stays_and_sums(level: Level, labels: np.ndarray, k: int) -> tuple[np.ndarray
     run_in_blocks(loops.weights_to_own, blocks, level.rows, labels, stays)
     loops.add_to_sums(labels, stays, level.terms, sums)
     return stays, sums
+
+
+def number_used(labels: np.ndarray, taken: np.ndarray | None = None) -> tuple[np.ndarray, int]:
+    """Labels >= 0 numbered without gaps, int32, -1 for nodes that are not taken; and how many are used."""
+    of_taken = labels if taken is None or taken.all() else labels[taken]
+    highest = int(of_taken.max(initial=-1))
+    if highest > 8 * len(of_taken):  # a table of all numbers would take more bytes than the labels
+        distinct, numbered = np.unique(of_taken, return_inverse=True)
+        numbered, n_used = numbered.astype(np.int32), len(distinct)
+    else:
+        used = np.zeros(highest + 1, bool)
+        used[of_taken] = True
+        numbered, n_used = (np.cumsum(used, dtype=np.int32) - np.int32(1))[of_taken], int(np.count_nonzero(used))
+    if of_taken is labels:
+        return numbered, n_used
+    whole = np.full(len(labels), -1, np.int32)
+    whole[taken] = numbered
+    return whole, n_used
 
 
 def read_only_level(rows: Rows, terms: Terms) -> Level:

@@ -129,38 +129,32 @@ def resolution_of_clusters(totals: Totals, sums: ClusterSums) -> float:
     return within if within == between else (within - between) / float(np.log(within / between))
 
 
-def is_likelier(run: Run, found: Partition, than: Partition) -> bool:
-    """Whether the edges are likelier under `found` than under `than`: with weights, and if there are any, without too.
+def is_likelier(run: Run, partition: Partition, than: Partition) -> bool:
+    """Whether the edges are likelier under `partition` than under `than`: with weights and, if any, without too.
 
     By weights alone, an edge of weight w counts as w parallel edges. If weights have heavy tails, that favors tiny
     clusters around the heaviest edges and one cluster of all other nodes, with most edges between clusters.
     """
-    if log_likelihood(run.totals, found.sums) <= log_likelihood(run.totals, than.sums):
+    if log_likelihood(run.totals, partition.sums) <= log_likelihood(run.totals, than.sums):
         return False
     if not len(run.finest.rows.weights) or run.graph is None:
         return True
     alike = run_on(without_weights(run))
-    after, before = (with_sums(alike.finest, one.labels, len(one.sums.size), alike).sums for one in (found, than))
+    after, before = (with_sums(alike.finest, one.labels, len(one.sums.size), alike).sums for one in (partition, than))
     return log_likelihood(alike.totals, after) > log_likelihood(alike.totals, before)
 
 
 def is_likelier_labeling(
     graph: Graph, additive: str, labels: npt.NDArray[np.int32], than: npt.NDArray[np.int32]
 ) -> bool:
-    """`is_likelier` for two labelings, in clusters 0, 1, ....
-
-    additive : an additive objective that gives the masses, since the sums of a cut hold no weight inside.
-    """
+    """`is_likelier` for two labelings, by the masses of an additive objective: sums of a cut hold no weight inside."""
     run = run_on(weigh(graph, additive))
-    found, other = (with_sums(run.finest, one, int(one.max()) + 1, run) for one in (labels, than))
-    return is_likelier(run, found, other)
+    partition, other = (with_sums(run.finest, one, int(one.max()) + 1, run) for one in (labels, than))
+    return is_likelier(run, partition, other)
 
 
 def without_weights(run: Run) -> WeighedGraph:
-    """The graph of a run with all weights 1; no entry is copied.
-
-    Masses that are degrees become numbers of entries; nodes without mass still have none.
-    """
+    """The graph of a run with all weights 1, nothing copied; masses that are degrees become numbers of entries."""
     graph, terms = run.graph, run.finest.terms
     assert graph is not None
     is_in, n_entries = terms.mass > 0.0, np.diff(graph.indptr).astype(np.float64)

@@ -19,9 +19,7 @@ OPENED_PER_NODE = 2  # new clusters for which there is room, for each node that 
 WORTH_THREADS = 1 << 21  # entries of a round: with fewer, threads spend as long waiting for each other as they save
 CHUNK = 1 << 14  # entries, at least, that a thread takes at a time: a call from Python costs as much as a thousand
 CHUNKS_PER_THREAD = 4  # so that threads end together
-LONG_ROW = (
-    1 << 17
-)  # entries of a row that threads share: one takes some milliseconds for it, a call a hundredth of that
+LONG_ROW = 1 << 17  # entries of a row that threads share: one takes some milliseconds, a call a hundredth of that
 
 
 def find_regions(
@@ -58,7 +56,7 @@ def find_regions(
 
 
 def refine(
-    level: Level, found: Partition, task: Task, run: Run, *, once: bool = False, nodes: np.ndarray | None = None
+    level: Level, partition: Partition, task: Task, run: Run, *, once: bool = False, nodes: np.ndarray | None = None
 ) -> Partition:
     """The partition after local moving until no node that waits gains by a move.
 
@@ -67,17 +65,17 @@ def refine(
     nodes : the nodes that wait at the start, increasing, by default all; others wait after a neighbor's move.
     """
     if run.progress.out_of_time() and not once:
-        return _with_sizes(found)
-    n, k = len(level.terms.mass), len(found.sums.size)
+        return _with_sizes(partition)
+    n, k = len(level.terms.mass), len(partition.sums.size)
     if is_small(level) and not once and nodes is None:
         room = room_for(level, n if task.k == 0 else k)
-        k, read = loops.refine_into(level, found, task, room)
+        k, read = loops.refine_into(level, partition, task, room)
         run.reads(level, read)
         return partition_in(room, k)
-    free, found = task.k == 0, _with_sizes(found)
+    free, partition = task.k == 0, _with_sizes(partition)
     most = n if nodes is None else min(n, k + OPENED_PER_NODE * len(nodes))
-    more, labels = (most if free else k) - k, found.labels.copy()
-    sums = ClusterSums(*(np.concatenate(both) for both in zip(found.sums, no_sums(level, more), strict=True)))
+    more, labels = (most if free else k) - k, partition.labels.copy()
+    sums = ClusterSums(*(np.concatenate(both) for both in zip(partition.sums, no_sums(level, more), strict=True)))
     rules = loops.Rules(1 if free else k, free, limits_of(level.terms.size, labels, k + more, task.least, task.most))
     mover, key = Mover(level, task.objective, loops.State(labels, sums, rules), run), 0
     if nodes is not None:
@@ -195,7 +193,7 @@ class Mover:
         run_in_blocks(loops.mark_neighbors, blocks, self.level.rows, self.state.labels, this, self.moving)
 
 
-def _with_sizes(found: Partition) -> Partition:
+def _with_sizes(partition: Partition) -> Partition:
     """The partition with the sizes that its clusters have on this level."""
-    size = np.bincount(found.labels, minlength=len(found.sums.size))
-    return found._replace(sums=found.sums._replace(size=size))
+    size = np.bincount(partition.labels, minlength=len(partition.sums.size))
+    return partition._replace(sums=partition.sums._replace(size=size))

@@ -18,14 +18,12 @@ import numpy.typing as npt
 from graphclust.compiled.graphs import v_cycle as loops
 from graphclust.compiled.graphs.levels import Task
 from graphclust.compiled.graphs.objective import ADDITIVE, Objective
-from graphclust.engine.agglomeration import unite_ties
+from graphclust.engine.cluster_sizes import Sizes, join_small, parts_of_clusters, split_evenly, without_gaps
 from graphclust.engine.connectivity import connect
-from graphclust.engine.engine import EFFORTS, partition
-from graphclust.engine.join_small_clusters import Sizes, join_small, parts_of_clusters, split_evenly, without_gaps
+from graphclust.engine.contraction import unite_ties
+from graphclust.engine.engine import EFFORTS, partition, partition_any
 from graphclust.engine.levels import Run, level_of, run_on
-from graphclust.engine.natural_resolutions import LOWEST, WIDE, natural_resolutions
-from graphclust.engine.resolution import task_at
-from graphclust.engine.unlinked_clusters import partition_any
+from graphclust.engine.resolution import LOWEST, WIDE, natural_resolutions, task_at
 from graphclust.engine.v_cycle import v_cycle
 from graphclust.engine.well_connected import leave_well_connected
 from graphclust.errors import ParameterError
@@ -77,13 +75,13 @@ def levels_within_bound(
         if not len(nodes) or (earlier is None and run.progress.out_of_time()):
             break
         depth += 1
-        own, found = without_gaps(labels[nodes]), np.full(len(nodes), -1, np.int32)
+        own, parts = without_gaps(labels[nodes]), np.full(len(nodes), -1, np.int32)
         is_same = np.zeros(len(nodes), bool)
         if earlier is not None and depth + 1 < len(
             earlier.levels
         ):  # on the last one parts may be even and not connected
             is_same = ~has_changed(labels, earlier.levels[depth - 1], earlier.n_changed > 0)[labels[nodes]]
-            found[is_same] = without_gaps(earlier.levels[depth][nodes[is_same]])
+            parts[is_same] = without_gaps(earlier.levels[depth][nodes[is_same]])
         others = nodes[~is_same]
         if len(others):
             part, clusters = _graph_of_clusters(graph, labels, others)
@@ -92,24 +90,24 @@ def levels_within_bound(
             on, task = judge_alone(part, clusters, resolution, objective, alone)
             inside = clusters_inside(on, clusters, task, run, before, depth)
             inside = join_small(part.rows, inside, sizes.at(others)._replace(most=np.inf))
-            found[~is_same] = inside + (int(found.max()) + 1)
+            parts[~is_same] = inside + (int(parts.max()) + 1)
         parts_of = np.zeros(int(own.max()) + 1, np.int64)
-        np.add.at(parts_of, own[np.unique(found, return_index=True)[1]], 1)
+        np.add.at(parts_of, own[np.unique(parts, return_index=True)[1]], 1)
         is_whole[nodes] = parts_of[own] == 1
         if parts_of.max() > 1:
-            labels = nest_clusters(labels, nodes, found)
+            labels = nest_clusters(labels, nodes, parts)
             labels = labels if keep is None else keep(labels)
             yield labels
     nodes = np.flatnonzero(too_heavy)
     if len(nodes):
-        found = np.full(len(nodes), -1, np.int32)
+        parts = np.full(len(nodes), -1, np.int32)
         if earlier is not None and len(earlier.levels) > 1:
-            found = _parts_before(without_gaps(labels[nodes]), earlier, nodes, sizes.at(nodes))
-        others = nodes[found < 0]
+            parts = _parts_before(without_gaps(labels[nodes]), earlier, nodes, sizes.at(nodes))
+        others = nodes[parts < 0]
         if len(others):
             part, own = _graph_of_clusters(without_negative(graph), labels, others)
-            found[found < 0] = split_evenly(part, own, sizes.at(others)) + (int(found.max()) + 1)
-        labels = nest_clusters(labels, nodes, found)
+            parts[parts < 0] = split_evenly(part, own, sizes.at(others)) + (int(parts.max()) + 1)
+        labels = nest_clusters(labels, nodes, parts)
         yield labels if keep is None else keep(labels)
 
 
@@ -130,11 +128,11 @@ def finer_levels(
             return
         part, task = without_cut_edges(on.graph, labels), task_at(on, resolution, objective)
         before = None if earlier is None or depth + 1 >= len(earlier.levels) else earlier
-        found = clusters_inside(replace(on, graph=part), labels, task, run, before, depth + 1)
-        found = join_small(part.rows, found, sizes._replace(most=np.inf))
-        found = found if keep is None else keep(found)
-        if found.max() > labels.max():
-            labels, depth = found, depth + 1
+        finer = clusters_inside(replace(on, graph=part), labels, task, run, before, depth + 1)
+        finer = join_small(part.rows, finer, sizes._replace(most=np.inf))
+        finer = finer if keep is None else keep(finer)
+        if finer.max() > labels.max():
+            labels, depth = finer, depth + 1
             yield labels
 
 
@@ -179,16 +177,13 @@ def clusters_inside(
     run = replace(run, graph=on.graph, finest=level_of(on))
     if earlier is not None:
         return restart_labels(run, earlier.start(depth, labels), earlier.n_changed, task)
-    found = v_cycle(run.finest, None, task, 2.0 * task.objective.penalty, run)
-    found = v_cycle(run.finest, found, task, task.objective.penalty, run)
-    return connect(run.finest, found, task, run).labels
+    clusters = v_cycle(run.finest, None, task, 2.0 * task.objective.penalty, run)
+    clusters = v_cycle(run.finest, clusters, task, task.objective.penalty, run)
+    return connect(run.finest, clusters, task, run).labels
 
 
 def _parts_before(labels: Labels, earlier: EarlierLevels, nodes: npt.NDArray[np.int64], sizes: Sizes) -> Labels:
-    """The earlier parts of unchanged clusters, -1 for the nodes of others.
-
-    labels, sizes : of some of the nodes. earlier : of all nodes.
-    """
+    """The earlier parts of unchanged clusters of some nodes, -1 for the nodes of others; earlier : of all nodes."""
     *_, above_of_all, below_of_all = earlier.levels
     above, below = above_of_all[nodes], below_of_all[nodes]
     k = int(labels.max()) + 1
@@ -204,10 +199,10 @@ def _parts_before(labels: Labels, earlier: EarlierLevels, nodes: npt.NDArray[np.
     return np.where(is_same, before, np.int32(-1))
 
 
-def nest_clusters(labels: Labels, nodes: npt.NDArray[np.int64], found: Labels) -> Labels:
+def nest_clusters(labels: Labels, nodes: npt.NDArray[np.int64], inside: Labels) -> Labels:
     """The partition in which some nodes, whole clusters of it, are clustered as found."""
     finer = labels.copy()
-    finer[nodes] = found + (int(labels.max()) + 1)
+    finer[nodes] = inside + (int(labels.max()) + 1)
     return without_gaps(finer)
 
 
@@ -237,10 +232,7 @@ def make_levels(
     progress: Progress,
     earlier: EarlierLevels | None = None,
 ) -> tuple[list[Labels], tuple[float, ...]]:
-    """Labels of each level, coarsest first, in the order of the nodes; and the resolutions that were asked for.
-
-    earlier : levels that these are made from.
-    """
+    """Labels of each level, coarsest first, made from earlier ones if there are any; and the resolutions asked for."""
     order = node_order(graph)
     ordered = in_order(graph, order)
     layered = None if wanted.layered is None else wanted.layered.take(order, ordered, with_arcs=True)
@@ -250,11 +242,11 @@ def make_levels(
     with progress.stage("levels"):
         resolutions = wanted.resolutions or _resolutions(on, wanted, run)
         earlier = None if earlier is None else earlier.at(order)
-        found = list(_levels(on, wanted, resolutions, run, earlier))
+        levels = list(_levels(on, wanted, resolutions, run, earlier))
         if wanted.levels is not None:
-            found = thin_levels(ordered, found, wanted.levels, wanted.sizes)
-    labels = np.empty((len(found), graph.n_nodes), np.int32)
-    labels[:, order] = found
+            levels = thin_levels(ordered, levels, wanted.levels, wanted.sizes)
+    labels = np.empty((len(levels), graph.n_nodes), np.int32)
+    labels[:, order] = levels
     return list(labels), resolutions
 
 
@@ -307,10 +299,10 @@ def _levels(
 def _well_connected_or_alone(graph: Graph, wanted: LevelOptions, run: Run, labels: Labels) -> Labels:
     """Well-connected clusters inside those given, every other node alone."""
     size, least, _ = wanted.sizes
-    found, _ = leave_well_connected(graph, labels, wanted.connectivity, None, size, least, run, may_be_none=True)
-    alone = found < 0
-    found[alone] = int(found.max()) + 1 + np.arange(np.count_nonzero(alone))
-    return found
+    connected, _ = leave_well_connected(graph, labels, wanted.connectivity, None, size, least, run, may_be_none=True)
+    alone = connected < 0
+    connected[alone] = int(connected.max()) + 1 + np.arange(np.count_nonzero(alone))
+    return connected
 
 
 def remark_on_coverage(levels: list[Labels]) -> str:

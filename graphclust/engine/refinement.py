@@ -1,22 +1,58 @@
-"""Refinement of given partitions: nodes move, regions move, clusters are split and joined."""
+"""Steps of the engine as functions of their own: nodes are merged, nodes move, and given partitions are refined."""
 
 import numpy as np
 import numpy.typing as npt
 
-from graphclust.checks import Seed, as_generator
-from graphclust.engine.agglomeration import graph_without_isolated_nodes
+from graphclust.checks import K_OF_GRAPH, Seed, as_generator, as_whole_number
+from graphclust.engine.contraction import agglomerate
 from graphclust.engine.engine import plan_on
 from graphclust.engine.levels import run_on, value, with_sums
 from graphclust.engine.local_moving import refine
+from graphclust.engine.resolution import dendrogram_of, plan_for_k
 from graphclust.engine.v_cycle import v_cycle
-from graphclust.errors import ParameterError
-from graphclust.graph.container import GraphLike
+from graphclust.errors import ParameterError, amount
+from graphclust.graph.container import Graph, GraphLike
 from graphclust.io.graph_input import as_graph
 from graphclust.objective.labels import LabelsLike, labels_on
 from graphclust.objective.objective import WeighedGraph, as_objective_choice, node_terms, weigh
 from graphclust.progress import ProgressLike, as_progress
 
 MOST_ROUNDS = 8  # of V-cycles, each by every size of regions; the value settles after two or three
+
+
+def merge_clusters(
+    G: GraphLike,
+    k: int,
+    *,
+    objective: str = "modularity",
+    resolution: float | str | None = None,
+    weight: str | None = "weight",
+) -> npt.NDArray[np.int64]:
+    """Merge nodes into k clusters, one pair at a time, each time a pair whose union raises the objective most.
+
+    G, weight : as `as_graph` takes them, without isolated nodes, typically a `quotient_graph`; k : 1 <= k <= n_nodes.
+    objective, resolution : as `coreset_sc` takes them.
+
+    Returns int64 labels, shape (n_nodes,), numbered by first appearance. A pair must be linked or, for the normalized
+    and the ratio cut, include the cluster of most mass at the time. For these cuts, gains that differ by less than
+    0.001 of what a cluster can be worth count as equal. On graphs with hubs, where merging would take too long, gains
+    that differ by less than an eighth count as equal, whatever the objective. When no pair is linked any more, the
+    lightest clusters are united.
+
+    Raises ParameterError for isolated nodes and an impossible k.
+
+    Source: Clauset, Newman & Moore 2004, "Finding community structure in very large networks".
+
+    >>> import networkx as nx
+    >>> merge_clusters(nx.barbell_graph(4, 0), 2)
+    array([0, 0, 0, 0, 1, 1, 1, 1])
+    """
+    graph = graph_without_isolated_nodes(G, weight)
+    k = as_whole_number(k, "k", at_least=1, at_most=graph.n_nodes, why=", the number of nodes", if_none=K_OF_GRAPH)
+    choice = as_objective_choice(objective, resolution)
+    run = run_on(weigh(graph, choice.name))
+    schedule = plan_for_k(choice, k, dendrogram_of(run.finest, run, k), run.totals)
+    return agglomerate(run.finest, schedule.task, run).labels.astype(np.int64)
 
 
 def move_nodes(
@@ -55,7 +91,9 @@ def move_nodes(
     if k < 2:
         return given.astype(np.int64)
     part = graph if len(placed) == graph.n_nodes else graph.subgraph(placed)
-    run = run_on(_weigh_part(weigh(graph, choice.name), part, placed), rng, progress)
+    # Terms are those in the whole graph, so that links to other nodes count as links out of a cluster.
+    terms = node_terms(*(values[placed] for values in weigh(graph, choice.name).terms))
+    run = run_on(WeighedGraph(part, terms), rng, progress)
 
     def in_all(labels: np.ndarray) -> npt.NDArray[np.int64]:
         moved = given.astype(np.int64)
@@ -64,19 +102,14 @@ def move_nodes(
 
     with progress.interruptible(in_all):
         task = plan_on(run.finest, k, choice, run).task
-        found = with_sums(run.finest, cluster.astype(np.int32), k, run)
+        partition = with_sums(run.finest, cluster.astype(np.int32), k, run)
         before = None
-        while before is None or (not np.array_equal(found.labels, before) and not progress.out_of_time()):
-            before = found.labels
-            progress.offer(found.labels.copy)
+        while before is None or (not np.array_equal(partition.labels, before) and not progress.out_of_time()):
+            before = partition.labels
+            progress.offer(partition.labels.copy)
             progress.step(0, 1)
-            found = refine(run.finest, found, task, run)
-        return in_all(found.labels)
-
-
-def _weigh_part(on: WeighedGraph, part, nodes: np.ndarray) -> WeighedGraph:
-    """Some nodes with their terms in the whole graph, so that links to other nodes count as links out of a cluster."""
-    return WeighedGraph(part, node_terms(*(values[nodes] for values in on.terms)))
+            partition = refine(run.finest, partition, task, run)
+        return in_all(partition.labels)
 
 
 def refine_partition(
@@ -114,13 +147,23 @@ def refine_partition(
     level = run.finest
     with progress.interruptible(lambda labels: labels.astype(np.int64)):
         schedule = plan_on(level, k, choice, run)
-        found = with_sums(level, cluster.astype(np.int32), k, run)
+        partition = with_sums(level, cluster.astype(np.int32), k, run)
         for done in range(MOST_ROUNDS):
-            before = value(found, schedule.task)
+            before = value(partition, schedule.task)
             for penalty in schedule.penalties:
-                progress.offer(found.labels.copy)
+                progress.offer(partition.labels.copy)
                 progress.step(done, MOST_ROUNDS)
-                found = v_cycle(level, found, schedule.task, penalty, run)
-            if value(found, schedule.task) <= before or progress.out_of_time():
+                partition = v_cycle(level, partition, schedule.task, penalty, run)
+            if value(partition, schedule.task) <= before or progress.out_of_time():
                 break
-    return found.labels.astype(np.int64)
+    return partition.labels.astype(np.int64)
+
+
+def graph_without_isolated_nodes(G: GraphLike, weight: str | None) -> Graph:
+    """The graph, or an error if it has isolated nodes."""
+    graph = as_graph(G, weight=weight)
+    if graph.isolated.any():
+        raise ParameterError(
+            f"G has {amount(int(graph.isolated.sum()), 'isolated node')}, which no cut can place; leave them out"
+        )
+    return graph

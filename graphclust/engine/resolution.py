@@ -1,20 +1,32 @@
-"""The resolution at which k clusters are natural, read off a dendrogram whose unions come in the order of their excess.
+"""Which resolution suits a number of clusters, and which number a resolution: read off dendrograms and partitions.
 
-The excess of two clusters is the weight between them over what chance would put there. At a resolution below it their
-union raises modularity. k is natural at the resolutions at which the union that leaves k clusters gains, and the next
-union does not.
+The unions of a dendrogram come in the order of their excess, the weight between two clusters over what chance would put
+there. At a resolution below it their union raises modularity. k is natural at the resolutions at which the union that
+leaves k clusters gains, and the next union does not. Natural resolutions are those in the middle of the widest ranges
+over which a dendrogram keeps its number of clusters.
+
+At resolution g a partition is worth a - g b: a is the share of the weight inside its clusters, b the sum of the squares
+of their shares of the mass, which is the volume for modularity. So each of many partitions is a line in g, and is the
+best where its line is the highest.
+
+Source: Bonald et al. 2018, "Hierarchical graph clustering using node pair sampling", for the dendrogram; Weir, Emmons,
+Gibson, Taylor & Mucha 2017, "Post-processing partitions to identify domains of modularity optimization" (CHAMP).
 """
 
 from __future__ import annotations
 
+from math import log, sqrt
 from typing import Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
-from graphclust.compiled.graphs.levels import Level, Task
+from graphclust.compiled.graphs import agglomeration as merging
+from graphclust.compiled.graphs.levels import Level, Partition, Task
 from graphclust.compiled.graphs.objective import ADDITIVE, Objective
-from graphclust.engine.agglomeration import NO_PAIRS, agglomerate
-from graphclust.engine.levels import Run
+from graphclust.engine.contraction import NO_PAIRS, agglomerate, contract
+from graphclust.engine.levels import Run, room_for
+from graphclust.engine.local_moving import find_regions
 from graphclust.objective.objective import (
     OBJECTIVES,
     ObjectiveChoice,
@@ -34,6 +46,7 @@ FLOOR = 0.3
 REGIONS_PER_CLUSTER = (4, 8, 16)
 REGION_SIZES = (1.0, 2.0, 4.0, 8.0, 16.0)
 FEW_CLUSTERS = 20  # every other V-cycle of a cut into fewer makes so many first: small cuts run around small groups
+FINEST = 16.0  # times the task's resolution: if k is free, large graphs are contracted to regions made at that
 
 
 class Dendrogram(NamedTuple):
@@ -97,20 +110,19 @@ def n_made(choice: ObjectiveChoice, k: int) -> int:
     return max(k, FEW_CLUSTERS) if choice.is_ratio else k
 
 
-def numbers_of_regions(choice: ObjectiveChoice, k: int) -> tuple[int, ...]:
-    """Numbers of regions with which V-cycles begin, in turn; every other one is larger for a cut into few clusters."""
-    of_k, n = tuple(size * k for size in REGIONS_PER_CLUSTER), n_made(choice, k)
-    if n == k:
-        return of_k
-    return *of_k[:1], REGIONS_PER_CLUSTER[0] * n, *of_k[1:2], REGIONS_PER_CLUSTER[-1] * n, *of_k[2:]
-
-
 def plan_for_k(choice: ObjectiveChoice, k: int, dendrogram: Dendrogram, totals: Totals) -> Schedule:
-    """Exactly k clusters, at the resolution at which k is natural unless the choice names one."""
-    penalties = tuple(totals.chance * dendrogram.resolution(n) for n in numbers_of_regions(choice, k))
+    """Exactly k clusters, at the resolution at which k is natural unless the choice names one.
+
+    Every other V-cycle of a cut into few clusters begins with more regions.
+    """
+    n_regions = [size * k for size in REGIONS_PER_CLUSTER]
+    if (n := n_made(choice, k)) > k:
+        n_regions.insert(1, REGIONS_PER_CLUSTER[0] * n)
+        n_regions.insert(3, REGIONS_PER_CLUSTER[-1] * n)
+    penalties = tuple(totals.chance * dendrogram.resolution(each) for each in n_regions)
     objective, resolution = objective_of(choice, k, dendrogram.resolution(k), totals)
     below_natural = choice.resolution == "auto" and dendrogram.natural_range(k)[1] < FLOOR
-    return Schedule(Task(objective, k), penalties, resolution, below_natural, n_made(choice, k))
+    return Schedule(Task(objective, k), penalties, resolution, below_natural, n)
 
 
 def remarks_on(schedule: Schedule) -> tuple[str, ...]:
@@ -148,3 +160,77 @@ def middle_of(lowest: float, highest: float) -> float:
     if not np.isfinite(highest):
         return max(lowest, FLOOR)
     return float(np.sqrt((lowest or min(FLOOR, highest)) * highest))
+
+
+LOWEST, HIGHEST = 1.0 / 16.0, 16.0  # resolutions between which ranges are looked at
+WIDE = log(2.0)  # of a range; random graphs have .2, planted groups .8 and more
+FEWEST_NODES = 4  # of an average cluster
+
+
+def natural_resolutions(on: WeighedGraph, run: Run, lowest: float = LOWEST) -> list[tuple[float, float]]:
+    """Each natural resolution, in units of chance, and how wide its range is as a logarithm; the widest first.
+
+    lowest : resolutions below it do not count; of one cluster, and of clusters that are tiny, no range does.
+    """
+    regions = find_regions(run.finest, FINEST * on.totals.chance, run)
+    inside, squares = dendrogram_sums(on, regions, run)
+    most = min(len(inside) - 1, on.graph.n_nodes // FEWEST_NODES)
+    ranges = best_ranges(inside, squares * on.totals.chance)[2 : most + 1]
+    low, high = np.maximum(ranges[:, 0], lowest), np.minimum(ranges[:, 1], HIGHEST)
+    natural = [(sqrt(a * b), log(b / a)) for a, b in zip(low.tolist(), high.tolist(), strict=True) if b > a]
+    return sorted(natural, key=lambda one: -one[1])
+
+
+def dendrogram_sums(on: WeighedGraph, regions: Partition, run: Run) -> tuple[np.ndarray, np.ndarray]:
+    """Weight inside and sum of squared masses of the partition into t clusters, at place t; nothing is at place 0."""
+    level = contract(run.finest, regions, run).coarse
+    n = len(level.terms.mass)
+    gains, pairs = np.zeros(n), np.zeros((n, 2), np.int32)
+    merging.agglomerate_into(level, Task(chance_objective(on.totals), 1), gains, pairs, room_for(level, n))
+    inside, squares = np.zeros((2, n + 1))
+    inside[n], squares[n] = level.terms.loops.sum(), (level.terms.mass**2).sum()
+    mass = level.terms.mass.tolist()
+    for t, gain, (a, b) in zip(range(n - 1, 0, -1), gains[:0:-1].tolist(), pairs[:0:-1].tolist(), strict=True):
+        chance = 2.0 * mass[a] * mass[b]
+        inside[t], squares[t] = inside[t + 1] + gain * chance, squares[t + 1] + chance
+        mass[b] += mass[a]
+    squares[0] = squares[1]  # with nothing inside: never the best
+    inside[0] = -1.0
+    return inside, squares
+
+
+def best_ranges(inside: npt.NDArray[np.float64], squares: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    """For each line inside - g squares the range of g >= 0 in which it is the highest; float64, shape (n, 2).
+
+    inside, squares : shape (n,), finite, n >= 1. Of lines that are equal up to rounding the first counts.
+
+    The ranges that are not empty cover the half-line from 0 to infinity. A line that is nowhere the highest gets the
+    empty range (g, g) where it comes nearest: there the two highest lines meet whose squares are next to its own.
+    """
+    highest = upper_envelope(inside, squares)
+    meet = np.diff(inside[highest]) / np.diff(squares[highest])
+    bounds = np.concatenate([[0.0], meet, [np.inf]])
+    place = np.searchsorted(-squares[highest], -squares)  # the envelope's squares fall
+    nearest = bounds[np.clip(place, 0, len(bounds) - 2)]
+    ranges = np.stack([nearest, nearest], axis=1)
+    ranges[highest] = np.stack([bounds[:-1], bounds[1:]], axis=1)
+    return ranges
+
+
+def upper_envelope(inside: npt.NDArray[np.float64], squares: npt.NDArray[np.float64]) -> npt.NDArray[np.int64]:
+    """The lines that are the highest somewhere for g >= 0, from the one at 0 to the one at infinity."""
+    highest: list[int] = []
+    for line in np.lexsort((-inside, -squares)).tolist():  # from the steepest to the flattest
+        if highest and squares[line] == squares[highest[-1]]:
+            continue  # parallel to one that is as high
+        while highest and inside[line] >= inside[highest[-1]]:
+            highest.pop()  # higher at 0 already, and falling less
+        while len(highest) > 1:
+            steep, middle = highest[-2:]
+            overtakes = (inside[steep] - inside[middle]) * (squares[middle] - squares[line])
+            is_overtaken = (inside[middle] - inside[line]) * (squares[steep] - squares[middle])
+            if overtakes < is_overtaken:
+                break
+            highest.pop()  # the flat line overtakes it before it overtakes the steep one
+        highest.append(line)
+    return np.array(highest, np.int64)

@@ -12,15 +12,13 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from graphclust.compiled.graphs import balance as balance_loops
 from graphclust.compiled.graphs import fiduccia_mattheyses as climbing
-from graphclust.compiled.graphs.balance import Rounds, move_in_rounds_into
+from graphclust.compiled.graphs.balance import Rounds, balance_into, move_in_rounds_into
 from graphclust.compiled.graphs.levels import Level, Partition, Task
 from graphclust.compiled.graphs.objective import ADDITIVE, RATIO
 from graphclust.compiled.runtime.random_numbers import draws_of
-from graphclust.engine.agglomeration import NO_GAINS, agglomerate
-from graphclust.engine.contraction import Contraction, contract, project
-from graphclust.engine.join_small_clusters import Sizes, join_small
+from graphclust.engine.cluster_sizes import Sizes, join_small
+from graphclust.engine.contraction import NO_GAINS, Contraction, agglomerate, contract, project
 from graphclust.engine.levels import Run, Shares, n_entries, partition_in, read_only_level, room_for, value, with_sums
 from graphclust.engine.local_moving import refine
 
@@ -47,12 +45,12 @@ def is_cut(task: Task) -> bool:
     return task.k > 0 and task.objective.kind == ADDITIVE and task.objective.penalty == 0.0 and task.most < np.inf
 
 
-def is_within(level: Level, found: Partition, task: Task, run: Run) -> bool:
+def is_within(level: Level, partition: Partition, task: Task, run: Run) -> bool:
     """Whether there are k clusters, each of which has a node and holds what the bounds say."""
     least, most = (task.least, task.most) if run.shares is None else run.shares[1:]
-    load = np.bincount(found.labels, level.terms.size, minlength=task.k)
+    load = np.bincount(partition.labels, level.terms.size, minlength=task.k)
     holds = len(load) == task.k and ((load >= least) & (load <= most)).all()
-    return bool(holds) and bool(np.bincount(found.labels, minlength=task.k).all())
+    return bool(holds) and bool(np.bincount(partition.labels, minlength=task.k).all())
 
 
 def shares_of(task: Task, run: Run) -> Shares:
@@ -82,9 +80,9 @@ def bound_all(shares: Shares, task: Task, spare: float = 0.0) -> tuple[Task, np.
     return task._replace(k=len(target), least=least - spare, most=most + spare), largest - target
 
 
-def worth(level: Level, found: Partition, task: Task, run: Run) -> tuple[bool, float]:
+def worth(level: Level, partition: Partition, task: Task, run: Run) -> tuple[bool, float]:
     """By what partitions are compared: those within the bounds first, by their values."""
-    return not is_bounded(task) or is_within(level, found, task, run), value(found, task)
+    return not is_bounded(task) or is_within(level, partition, task, run), value(partition, task)
 
 
 def best_of(level: Level, pool: Sequence[Partition], task: Task, run: Run) -> Partition:
@@ -92,66 +90,70 @@ def best_of(level: Level, pool: Sequence[Partition], task: Task, run: Run) -> Pa
     return max(pool, key=lambda one: worth(level, one, task, run))
 
 
-def balance(level: Level, found: Partition, task: Task, run: Run) -> tuple[Partition, bool]:
-    """The partition rebalanced, as far as the nodes of the level allow, and whether it is within the bounds.
+def rebalance(
+    level: Level, partition: Partition, task: Task, ballast: np.ndarray | None = None
+) -> tuple[Partition, bool]:
+    """The partition after nodes left clusters that hold too much for others, and whether all are within the bounds.
 
-    A partition that is within the bounds stays as it is.
+    ballast : float64, (k,), what clusters hold beside their nodes; None: nothing.
     """
-    if is_within(level, found, task, run):
-        return found, True
-    room, bound, ballast = room_for(level, task.k), task, np.zeros(task.k)
-    if run.shares is not None:
-        bound, ballast = bound_all(run.shares, task)
-    _, within = balance_loops.balance_into(level, found, bound, ballast, room)
-    return partition_in(room, task.k), bool(within)
+    k = len(partition.sums.size)
+    room = room_for(level, k)
+    k, within = balance_into(level, partition, task, np.zeros(k) if ballast is None else ballast, room)
+    return partition_in(room, k), bool(within)
 
 
-def settle(level: Level, found: Partition, task: Task, run: Run) -> Partition:
+def balance(level: Level, partition: Partition, task: Task, run: Run) -> tuple[Partition, bool]:
+    """The partition rebalanced, unless it is within the bounds, and whether it is now."""
+    if is_within(level, partition, task, run):
+        return partition, True
+    return rebalance(level, partition, *((task,) if run.shares is None else bound_all(run.shares, task)))
+
+
+def settle(level: Level, partition: Partition, task: Task, run: Run) -> Partition:
     """The partition refined; under bounds with k clusters within them, as far as the nodes of the level allow."""
     if not is_bounded(task):
-        return refine(level, found, task, run)
+        return refine(level, partition, task, run)
     if is_cut(task):
-        return settle_parts(level, found, shares_of(task, run), task, run, level is not run.finest)
-    if len(found.sums.size) > task.k:
-        step = contract(level, found, run)
-        found = step.project(agglomerate(step.coarse, task._replace(least=0.0, most=np.inf), run))
-    return refine(level, balance(level, found, task, run)[0], task, run)
+        return settle_parts(level, partition, shares_of(task, run), task, run, level is not run.finest)
+    if len(partition.sums.size) > task.k:
+        step = contract(level, partition, run)
+        partition = step.project(agglomerate(step.coarse, task._replace(least=0.0, most=np.inf), run))
+    return refine(level, balance(level, partition, task, run)[0], task, run)
 
 
-def uncoarsen(step: Contraction, found: Partition, task: Task, run: Run) -> Partition:
+def uncoarsen(step: Contraction, partition: Partition, task: Task, run: Run) -> Partition:
     """A partition of the regions of a contraction as one of the nodes, settled."""
-    return settle(step.fine, project(step, found, task, run), task, run)
+    return settle(step.fine, project(step, partition, task, run), task, run)
 
 
 def settle_parts(
-    level: Level, found: Partition, shares: Shares, task: Task, run: Run, relaxed: bool, in_rounds: bool = True
+    level: Level, partition: Partition, shares: Shares, task: Task, run: Run, relaxed: bool, in_rounds: bool = True
 ) -> Partition:
-    """Equal parts within their bounds, as far as the nodes of the level allow, and refined.
+    """Equal parts within their bounds, or relaxed by the size of an average node, as far as that is found, and refined.
 
-    relaxed : whether a part may pass its bounds by the size of an average node.
     in_rounds : whether nodes move in rounds before searches begin.
     """
     size, k = level.terms.size, len(shares.target)
     mean = float(size.mean())
     bound, ballast = bound_all(shares, task, mean if relaxed else 0.0)
-    load = np.bincount(found.labels, size, minlength=k)
+    load = np.bincount(partition.labels, size, minlength=k)
     if load.min() == 0.0 or (load + ballast).max() > bound.most or (load + ballast).min() < bound.least:
-        room = room_for(level, k)
-        balance_loops.balance_into(level, found, bound, ballast, room)
-        found = partition_in(room, k)
+        partition, _ = rebalance(level, partition, bound, ballast)
     is_late, (rounds_in_vain, searches, _) = run.progress.out_of_time(), run.thoroughness
     if k > 1 and in_rounds and n_entries(level) <= MOST_IN_ROUNDS:
         room = room_for(level, k)
         rounds = Rounds(COARSE_TOLERANCE if relaxed else FINEST_TOLERANCE, 1 if is_late else rounds_in_vain)
-        move_in_rounds_into(level, found, bound, ballast, rounds, room)
-        found = partition_in(room, k)
+        move_in_rounds_into(level, partition, bound, ballast, rounds, room)
+        partition = partition_in(room, k)
     slack = float(size.max()) if room_left(shares, size) < k * mean else 0.0
     for search_limits in (WHOLE, LOCAL._replace(rounds=searches))[is_late:]:
         room = room_for(level, k)
-        climbing.climb_into(level, found, bound, ballast, search_limits._replace(slack=slack), draws_of(run.rng), room)
-        found = partition_in(room, k)
+        limits = search_limits._replace(slack=slack)
+        climbing.climb_into(level, partition, bound, ballast, limits, draws_of(run.rng), room)
+        partition = partition_in(room, k)
     run.reads(level, n_entries(level))
-    return found
+    return partition
 
 
 def merge(level: Level, task: Task, run: Run) -> Partition:
@@ -183,38 +185,38 @@ def merge(level: Level, task: Task, run: Run) -> Partition:
     return with_sums(level, joined, int(joined.max()) + 1, run)
 
 
-def climb(level: Level, found: Partition, task: Task, run: Run) -> Partition:
+def climb(level: Level, partition: Partition, task: Task, run: Run) -> Partition:
     """The partition after Fiduccia-Mattheyses, where that helps; the same when time is up.
 
     For a ratio searches begin at all border nodes. Within bounds nodes change places, if some cluster has no room.
     Equal parts are settled by such searches anyhow, and under another additive objective they gain next to nothing.
     """
     if task.k < 2 or is_cut(task) or run.progress.out_of_time():
-        return found
+        return partition
     if is_bounded(task):
         heaviest = float(level.terms.size.max())
-        has_room = is_within(level, found, task._replace(most=task.most - heaviest), run)
-        if has_room or not is_within(level, found, task, run):
-            return found
-        return climb_within(level, level.terms.size, found, task, LOCAL._replace(slack=heaviest), run)
+        has_room = is_within(level, partition, task._replace(most=task.most - heaviest), run)
+        if has_room or not is_within(level, partition, task, run):
+            return partition
+        return climb_within(level, level.terms.size, partition, task, LOCAL._replace(slack=heaviest), run)
     if task.objective.kind != RATIO:
-        return found
+        return partition
     n = len(level.terms.mass)
     in_vain = max(IN_VAIN * n_entries(level), FM_MIN_ENTRIES)
-    return climb_within(level, np.ones(n), found, task, climbing.FMLimits(n, n, in_vain, ROUNDS, 0.0), run)
+    return climb_within(level, np.ones(n), partition, task, climbing.FMLimits(n, n, in_vain, ROUNDS, 0.0), run)
 
 
 def climb_within(
-    level: Level, size: np.ndarray, found: Partition, task: Task, search_limits: climbing.FMLimits, run: Run
+    level: Level, size: np.ndarray, partition: Partition, task: Task, search_limits: climbing.FMLimits, run: Run
 ) -> Partition:
     """The partition after searches that keep the bounds of the task; the one found if that is no better.
 
     size : of each node, for the bounds. A heavy node that passes through a light cluster leaves round-off in its sums.
     So the sums of the new partition are added up again before the two values are compared.
     """
-    k = len(found.sums.size)
+    k = len(partition.sums.size)
     room, sized = room_for(level, k), read_only_level(level.rows, level.terms._replace(size=size))
-    climbing.climb_into(sized, found, task, np.zeros(k), search_limits, draws_of(run.rng), room)
+    climbing.climb_into(sized, partition, task, np.zeros(k), search_limits, draws_of(run.rng), room)
     run.reads(level, n_entries(level))
     made = with_sums(level, room.labels, k, run)
-    return made if value(made, task) > value(found, task) else found
+    return made if value(made, task) > value(partition, task) else partition

@@ -10,9 +10,16 @@ import numpy as np
 
 from graphclust.compiled.graphs import v_cycle as loops
 from graphclust.compiled.graphs.levels import Level, Partition, Task
-from graphclust.engine.agglomeration import agglomerate
 from graphclust.engine.bisection import small_regions
-from graphclust.engine.contraction import Contraction, coarsest, contract, contractions, project, restricted
+from graphclust.engine.contraction import (
+    Contraction,
+    agglomerate,
+    coarsest,
+    contract,
+    contractions,
+    project,
+    restricted,
+)
 from graphclust.engine.levels import Run, is_small, n_entries, no_sums, partition_in, room_for, square_of_mean_mass
 from graphclust.engine.local_moving import ROUNDS, find_regions, refine
 from graphclust.engine.resolution import Schedule
@@ -31,15 +38,19 @@ NODES_PER_CLUSTER = 10  # of the coarsest level of a V-cycle of equal parts
 Settle = Callable[[Level, Partition, Task, Run], Partition]
 
 
-def coarsen(level: Level, penalty: float, task: Task, run: Run, found: Partition | None = None) -> list[Contraction]:
+def coarsen(
+    level: Level, penalty: float, task: Task, run: Run, partition: Partition | None = None
+) -> list[Contraction]:
     """Contractions, inside the clusters found if any, to a level on which the budget pays for the first V-cycles."""
 
     def regions_of(level: Level, within: np.ndarray | None) -> Partition | None:
         return (
-            regions_at(level, within, penalty, task, run, found is None) if n_entries(level) * FIRST > BUDGET else None
+            regions_at(level, within, penalty, task, run, partition is None)
+            if n_entries(level) * FIRST > BUDGET
+            else None
         )
 
-    return contractions(level, regions_of, run, None if found is None else found.labels, SKIPPED)
+    return contractions(level, regions_of, run, None if partition is None else partition.labels, SKIPPED)
 
 
 def regions_at(
@@ -53,7 +64,7 @@ def regions_at(
 
 
 def v_cycle(
-    level: Level, found: Partition | None, task: Task, penalty: float, run: Run, within: np.ndarray | None = None,
+    level: Level, partition: Partition | None, task: Task, penalty: float, run: Run, within: np.ndarray | None = None,
     settled: Settle = settle,
 ) -> Partition:  # fmt: skip
     """The better of the partition found, if any, and a new one merged within its clusters.
@@ -63,8 +74,8 @@ def v_cycle(
     default the clusters found. settled : what ends the step on each level.
     """
     is_free, labels = not is_bounded(task), within
-    if labels is None and found is not None:
-        labels = found.labels
+    if labels is None and partition is not None:
+        labels = partition.labels
     if is_cut(task):
         steps = small_regions(level, labels, NODES_PER_CLUSTER * task.k, task.k, 0.0, run)
     else:
@@ -73,7 +84,7 @@ def v_cycle(
             return None if is_free and is_small(level) else regions_at(level, within, penalty, task, run)
 
         steps = contractions(level, regions_of, run, labels)
-    top, kept = coarsest(level, steps), None if found is None else restricted(steps, found)
+    top, kept = coarsest(level, steps), None if partition is None else restricted(steps, partition)
     if is_free and is_small(top):
         best = compiled_v_cycle(top, kept, task, penalty, run)
     else:
@@ -85,29 +96,29 @@ def v_cycle(
     if is_free:
         return best
     best = climb(level, best, task, run) if settled is settle else best
-    return best if found is None else best_of(level, [found, best], task, run)
+    return best if partition is None else best_of(level, [partition, best], task, run)
 
 
-def compiled_v_cycle(level: Level, found: Partition | None, task: Task, penalty: float, run: Run) -> Partition:
+def compiled_v_cycle(level: Level, partition: Partition | None, task: Task, penalty: float, run: Run) -> Partition:
     """A V-cycle for free sizes over a small level."""
     is_k = task.k > 0 and task.most == np.inf  # with a bound, more than k may be left: no two fit into one
     room = room_for(level, task.k if is_k else len(level.terms.mass))
     schedule = loops.Coarsening(penalty, ROUNDS, LARGEST_SHARE)
-    given = Partition(np.empty(0, np.int32), no_sums(level, 0)) if found is None else found
+    given = Partition(np.empty(0, np.int32), no_sums(level, 0)) if partition is None else partition
     k, read = loops.v_cycle_into(level, given, task, schedule, run.key(), room)
     run.reads(level, read)
     return partition_in(room, k)
 
 
-def v_cycle_of_ties(level: Level, found: Partition, task: Task, penalty: float, run: Run) -> Partition:
+def v_cycle_of_ties(level: Level, partition: Partition, task: Task, penalty: float, run: Run) -> Partition:
     """The better of the partition and a new one merged from groups of few nodes that heavy edges tie together.
 
     Two nodes linked by a heavy edge gain only by moving together.
     """
     penalty_of_ties = HEAVY * float(level.rows.weights.mean()) / square_of_mean_mass(level)
-    ties = find_regions(loops.rows_within(level, found.labels), penalty_of_ties, run)
+    ties = find_regions(loops.rows_within(level, partition.labels), penalty_of_ties, run)
     step = contract(level, ties, run)
-    return uncoarsen(step, v_cycle(step.coarse, step.restrict(found), task, penalty, run), task, run)
+    return uncoarsen(step, v_cycle(step.coarse, step.restrict(partition), task, penalty, run), task, run)
 
 
 def first_v_cycle(level: Level, schedule: Schedule, turn: int, run: Run) -> Partition:
@@ -124,8 +135,8 @@ def first_v_cycle(level: Level, schedule: Schedule, turn: int, run: Run) -> Part
     if task.k == 0 and turn % 2:
         higher = FINER[turn // 2 % len(FINER)] * task.objective.penalty
         finer = task._replace(objective=task.objective._replace(penalty=higher))
-        found = refine(level, v_cycle(level, None, finer, penalty, run), task, run)
-        return v_cycle(level, found, task, penalty, run)
+        partition = refine(level, v_cycle(level, None, finer, penalty, run), task, run)
+        return v_cycle(level, partition, task, penalty, run)
     if turn % 2 == 0 or is_bounded(task) or not task.k < schedule.detour_k <= len(level.terms.mass):
         return v_cycle(level, None, task, penalty, run)
     more = v_cycle(level, None, task._replace(k=schedule.detour_k), penalty, run)

@@ -21,8 +21,7 @@ from graphclust.compiled.graphs.objective import Rows
 from graphclust.compiled.graphs.v_cycle import rows_within
 from graphclust.compiled.runtime.blocks import entry_blocks, run_in_blocks
 from graphclust.engine.connectivity import connect
-from graphclust.engine.levels import Run, at_nodes, read_only_level
-from graphclust.engine.overlay import number_used
+from graphclust.engine.levels import Run, at_nodes, number_used, read_only_level
 from graphclust.engine.v_cycle import v_cycle
 from graphclust.errors import ParameterError, amount
 from graphclust.graph.container import NO_WEIGHTS, Graph
@@ -69,7 +68,7 @@ def connect_well(
 
     task : by which sides of cuts are partitioned anew; None: they stay whole.
     """
-    found, n_found = np.full(len(labels), -1, np.int32), 0
+    connected, n_found = np.full(len(labels), -1, np.int32), 0
     nodes = np.flatnonzero(labels >= 0)
     now = number_used(labels[nodes])[0]
     part = graph if len(nodes) == graph.n_nodes else graph.subgraph(nodes)
@@ -79,13 +78,13 @@ def connect_well(
         _in_clusters(loops.cut_clusters, part, parts, by_weight, bar, fate)
         is_whole, is_cut = fate == loops.WHOLE, fate >= 0
         own, k = number_used(parts[is_whole])
-        found[nodes[is_whole]] = own + n_found
+        connected[nodes[is_whole]] = own + n_found
         n_found += k
         nodes, now = nodes[is_cut], number_used(fate[is_cut])[0]
         part = graph.subgraph(nodes)
         if task is not None and len(nodes) and not run.progress.out_of_time():
             now = _partition_anew(part, nodes, now, task, run)
-    return found
+    return connected
 
 
 def leave_well_connected(
@@ -98,19 +97,20 @@ def leave_well_connected(
     all do. ParameterError where no cluster is left, unless it may be.
     """
     bar = as_bar(connectivity, int(np.bincount(labels + 1)[1:].max(initial=1)))
-    found = connect_well(graph, labels if tested is None else np.where(tested, labels, -1), bar, by_weight, task, run)
+    to_test = labels if tested is None else np.where(tested, labels, -1)
+    connected = connect_well(graph, to_test, bar, by_weight, task, run)
     if tested is not None:
-        found = np.where(tested | (labels < 0), found, labels + (found.max(initial=-1) + 1))
-    holds = np.bincount(found + 1, size)
-    found[(holds < least)[found + 1]] = -1
-    found, k = number_used(found, found >= 0)
+        connected = np.where(tested | (labels < 0), connected, labels + (connected.max(initial=-1) + 1))
+    holds = np.bincount(connected + 1, size)
+    connected[(holds < least)[connected + 1]] = -1
+    connected, k = number_used(connected, connected >= 0)
     if k == 0 and not may_be_none:
         raise ParameterError(
             f"connectivity={connectivity_in_words(connectivity)!r} leaves no cluster, expected a lower one: no "
             "nodes are linked so well"
         )
-    left = amount(int(np.count_nonzero(found < 0)), "node is", "nodes are")
-    return found, f"well-connected clusters cover {np.mean(found >= 0):.1%} of the nodes; {left} in none"
+    left = amount(int(np.count_nonzero(connected < 0)), "node is", "nodes are")
+    return connected, f"well-connected clusters cover {np.mean(connected >= 0):.1%} of the nodes; {left} in none"
 
 
 def connectivity_in_words(connectivity: Any) -> Any:
@@ -144,8 +144,8 @@ def _partition_anew(
     weights = NO_WEIGHTS if part.weights is None else kept.weights[:n_entries]
     level = read_only_level(Rows(kept.indptr, kept.indices[:n_entries], weights), terms)
     run, task = replace(run, graph=None, finest=level), task._replace(k=0, least=0.0)
-    found = v_cycle(level, None, task, task.objective.penalty, run)
-    return connect(level, found, task, run).labels
+    clusters = v_cycle(level, None, task, task.objective.penalty, run)
+    return connect(level, clusters, task, run).labels
 
 
 def _in_clusters(

@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from graphclust.checks import as_number, as_seeded, as_whole_number
-from graphclust.engine.join_small_clusters import Sizes
+from graphclust.engine.cluster_sizes import Sizes
 from graphclust.engine.nested_levels import LevelOptions, make_levels
 from graphclust.errors import GraphClustError, ParameterError
 from graphclust.graph.container import Graph

@@ -25,10 +25,7 @@ from graphclust.objective.labels import LabelsLike, labels_on
 def cut_and_volume(
     graph: Graph, labels: npt.NDArray[np.int64], k: int
 ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
-    """The weight of the edges that leave each cluster, and the sum of its degrees; floats of shape (k,) each.
-
-    labels : int64 in [-1, k), shape (n_nodes,). One pass over the edges; the sums do not depend on the threads.
-    """
+    """The weight of the edges that leave each cluster, and its volume, (k,) each; the same on any number of threads."""
     leaving = np.empty(graph.n_nodes)
     narrow = labels.astype(np.int32)  # half the cache for the random look-ups of the pass
     run_in_blocks(weights_to_others, entry_blocks(graph.indptr), graph.rows, narrow, leaving)
@@ -38,10 +35,7 @@ def cut_and_volume(
 def links_to_others(
     graph: Graph, labels: npt.NDArray[np.int64], k: int
 ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-    """The nodes that have neighbors in other clusters, once for each of these clusters; and the clusters.
-
-    labels : int64 in [-1, k), shape (n_nodes,). One pass over the edges.
-    """
+    """The nodes that have neighbors in other clusters, once for each of these clusters; and the clusters."""
     met, k = [np.empty(0, np.int64)], max(k, 1)
     for first, last in pairwise(entry_blocks(graph.indptr).tolist()):
         ends = graph.indptr[first : last + 1]

@@ -69,17 +69,17 @@ def _lower_hull(
     """
     hull: list[int] = []
     xs, ys = x.tolist(), y.tolist()
+
+    def slope(a: int, b: int) -> float:
+        return (ys[b] - ys[a]) / (xs[b] - xs[a])
+
     for c in order.tolist():
         if hull and xs[hull[-1]] == xs[c]:
             continue
-        while len(hull) > 1 and _slope(xs, ys, hull[-2], hull[-1]) >= _slope(xs, ys, hull[-1], c):
+        while len(hull) > 1 and slope(hull[-2], hull[-1]) >= slope(hull[-1], c):
             hull.pop()
         hull.append(c)
     return np.array(hull, np.int64)
-
-
-def _slope(xs: list[float], ys: list[float], a: int, b: int) -> float:
-    return (ys[b] - ys[a]) / (xs[b] - xs[a])
 
 
 def _tangents(

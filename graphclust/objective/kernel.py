@@ -113,17 +113,13 @@ class NormalizedCutKernel:
 
 def check_kernel(kernel: NormalizedCutKernel) -> None:
     """Raise TypeError for what is no kernel, such as a graph; an object with the same attributes is one."""
-    if not hasattr(kernel, "point_weights"):
-        _refuse_kernel_of_points(kernel)
-        check_type(kernel, NormalizedCutKernel, "kernel", "NormalizedCutKernel.of(G) makes one of a graph")
-
-
-def _refuse_kernel_of_points(kernel: object) -> None:
-    if hasattr(kernel, "block"):
+    if hasattr(kernel, "block") and not hasattr(kernel, "point_weights"):
         raise TypeError(
             f"kernel is a {type(kernel).__name__}, expected a NormalizedCutKernel, that of a graph; for a kernel of "
             "points take coreset_kernel_kmeans, or kernel_kmeans_plusplus for seeds"
         )
+    if not hasattr(kernel, "point_weights"):
+        check_type(kernel, NormalizedCutKernel, "kernel", "NormalizedCutKernel.of(G) makes one of a graph")
 
 
 def kernel_terms(graph: Graph, at: slice | np.ndarray, loop_policy: str, shift: float) -> KernelTerms:

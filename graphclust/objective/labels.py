@@ -62,10 +62,10 @@ def labels_of_some(graph: Graph, labels: LabelsLike, name: str = "labels") -> np
     if not rows:
         some = next(iter(listed), None)
         raise GraphValidationError(f"{name} holds no node of the graph but others, such as {some!r}")
-    given, found = _as_array([listed[node] for node in rows], name), np.full(graph.n_nodes, -1, np.int64)
+    given, numbers = _as_array([listed[node] for node in rows], name), np.full(graph.n_nodes, -1, np.int64)
     is_number = given.dtype.kind in "iu"
-    found[[*rows.values()]] = given if is_number else number_labels(given, len(given), name)
-    return found
+    numbers[[*rows.values()]] = given if is_number else number_labels(given, len(given), name)
+    return numbers
 
 
 def number_labels(labels: np.ndarray, n_nodes: int, name: str = "labels") -> npt.NDArray[np.int64]:
@@ -240,22 +240,14 @@ def _as_array(labels: Any, name: str) -> np.ndarray:
     return array
 
 
-def _refuse_missing(values: list[Any], name: str) -> None:
-    n_missing = sum(value is None or value != value for value in values)
-    if n_missing:
-        raise TypeError(
-            f"{name} mixes types, expected whole numbers or names, and none missing; leave the "
-            f"{amount(n_missing, 'node')} without one out of both"
-        )
-
-
 def _number_objects(labels: np.ndarray, name: str) -> np.ndarray:
     """A number for each label of any hashable type, -1 for those that mean none."""
     values = [value.item() if isinstance(value, np.generic) else value for value in labels.tolist()]
     kinds = {type(value) for value in values}
     if len(kinds) > 1 or type(None) in kinds:
-        _refuse_missing(values, name)
-        raise TypeError(f"{name} mixes types, expected whole numbers or names, and none missing")
+        n_missing = sum(value is None or value != value for value in values)
+        remedy = f"; leave the {amount(n_missing, 'node')} without one out of both" if n_missing else ""
+        raise TypeError(f"{name} mixes types, expected whole numbers or names, and none missing{remedy}")
     (kind,) = kinds
     if kind is float:
         return labels  # refused as what it is

@@ -32,16 +32,6 @@ from graphclust.graph.container import Graph
 from graphclust.graph.layers import LayeredGraph, with_unit_masses
 
 
-def all_pairs(mass: Any) -> Any:
-    """Ordered pairs of units of mass, each with itself too."""
-    return mass**2
-
-
-def different_pairs(n: Any) -> Any:
-    """Ordered pairs of two of n nodes, which a single node is counted as one of."""
-    return n * max(n - 1, 1)
-
-
 class ObjectiveSpec(NamedTuple):
     """The definition of an objective.
 
@@ -81,12 +71,12 @@ class ObjectiveSpec(NamedTuple):
 
 
 OBJECTIVES = {
-    "modularity": ObjectiveSpec("modularity", False, by_degree=True, additive="modularity", pairs=all_pairs),
+    "modularity": ObjectiveSpec("modularity", False, by_degree=True, additive="modularity", pairs=lambda mass: mass**2),
     "normalized_cut": ObjectiveSpec("a small normalized cut", is_ratio=True, by_degree=True, additive="modularity"),
     "ratio_cut": ObjectiveSpec("a small ratio cut", True, by_degree=False, additive="constant_potts", less_degree=True),
     "constant_potts": ObjectiveSpec("the constant Potts model", False, by_degree=False, additive="constant_potts"),
     "erdos_renyi": ObjectiveSpec(
-        "Erdős-Rényi modularity", False, by_degree=False, additive="erdos_renyi", pairs=different_pairs
+        "Erdős-Rényi modularity", False, by_degree=False, additive="erdos_renyi", pairs=lambda n: n * max(n - 1, 1)
     ),
 }
 OBJECTIVE_SPECS = OBJECTIVES | {

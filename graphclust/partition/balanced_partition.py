@@ -10,7 +10,6 @@ import numpy as np
 from graphclust.checks import Effort, Seed, as_choice, as_number, as_seeded, as_whole_number
 from graphclust.compiled.graphs.levels import Partition, Task
 from graphclust.compiled.graphs.objective import ADDITIVE, Objective
-from graphclust.engine.balanced import EFFORTS, improve_parts, partition_balanced
 from graphclust.engine.bounds import (
     NO_ROOM,
     ROUND_OFF,
@@ -21,9 +20,10 @@ from graphclust.engine.bounds import (
     shares_of_parts,
     weights_in_words,
 )
+from graphclust.engine.cluster_sizes import packed_labels
+from graphclust.engine.connectivity import find_connected_parts
 from graphclust.engine.levels import Shares, run_on, with_sizes_as_masses, with_sums
-from graphclust.engine.overlay import find_connected_parts
-from graphclust.engine.packing import packed_labels
+from graphclust.engine.within_bounds import EFFORTS_OF_PARTS, improve_parts, partition_balanced
 from graphclust.errors import IsolatedNodesWarning, ParameterError
 from graphclust.graph.container import Graph, GraphLike
 from graphclust.graph.node_order import in_order, in_rows, listing_order, node_order
@@ -106,7 +106,7 @@ def balanced_partition(
     max_imbalance = as_number(max_imbalance, "max_imbalance", at_least=0.0)
     if min_imbalance not in ("same", None):
         min_imbalance = as_number(min_imbalance, "min_imbalance", at_least=0.0)
-    effort = as_choice(effort, "effort", tuple(EFFORTS))
+    effort = as_choice(effort, "effort", tuple(EFFORTS_OF_PARTS))
     with warnings.catch_warnings():  # of isolated nodes, which have parts as all others
         warnings.simplefilter("ignore", IsolatedNodesWarning)
         graph = graph_to_cluster(G, k, weight, symmetrize, progress, needs_edges=False)
@@ -146,7 +146,7 @@ def balanced_partition(
         return clustering_with(labels, [*remarks, "interrupted: these are the best parts so far"])
 
     with progress.interruptible(best_so_far), progress.stage("partition"):
-        chosen = EFFORTS[effort] if time_budget is None else EFFORTS["high"]._replace(descent=np.inf)
+        chosen = EFFORTS_OF_PARTS[effort] if time_budget is None else EFFORTS_OF_PARTS["high"]._replace(descent=np.inf)
         run = with_sizes_as_masses(run_on(weigh(ordered, "edge_cut"), rng, progress), size[order])
 
         def search(shares: Shares) -> tuple[Partition, bool]:

@@ -10,7 +10,6 @@ from graphclust.checks import Components, Effort, Kind, PlainObjective, Seed, Sm
 from graphclust.compiled.graphs.levels import Partition, Task
 from graphclust.compiled.graphs.objective import ClusterSums
 from graphclust.engine import engine
-from graphclust.engine.agglomeration import unite_ties
 from graphclust.engine.bounds import (
     NodeWeight,
     as_bounds,
@@ -20,13 +19,11 @@ from graphclust.engine.bounds import (
     remarks_on_small,
     weights_in_words,
 )
-from graphclust.engine.connectivity import connect
-from graphclust.engine.engine import EFFORTS, TO_THE_END
+from graphclust.engine.connectivity import connect, split_disconnected
+from graphclust.engine.contraction import is_estimate, unite_ties
+from graphclust.engine.engine import EFFORTS, TO_THE_END, partition_any
 from graphclust.engine.levels import Run, run_on, with_sums
-from graphclust.engine.overlay import split_disconnected
 from graphclust.engine.resolution import task_at
-from graphclust.engine.sequential_contraction import is_estimate
-from graphclust.engine.unlinked_clusters import partition_any
 from graphclust.engine.well_connected import Connectivity, as_bar, connectivity_in_words, leave_well_connected
 from graphclust.errors import ParameterError
 from graphclust.graph.container import Graph

@@ -11,7 +11,6 @@ from graphclust.compiled.graphs.objective import ClusterSums
 from graphclust.compiled.runtime.blocks import coarse_blocks
 from graphclust.coreset import paper
 from graphclust.coreset.options import Coreset, Outcome
-from graphclust.engine import sequential_contraction
 from graphclust.engine.bounds import (
     Bounds,
     NodeWeight,
@@ -22,11 +21,11 @@ from graphclust.engine.bounds import (
     weights_in_words,
 )
 from graphclust.engine.connectivity import connect
-from graphclust.engine.engine import EFFORTS, TO_THE_END, improve, partition_into
+from graphclust.engine.contraction import ESTIMATED, is_estimate
+from graphclust.engine.engine import EFFORTS, TO_THE_END, improve, partition_any, partition_into, with_all_pairs
 from graphclust.engine.levels import run_on, with_sums
 from graphclust.engine.likelihood import is_likelier_labeling
 from graphclust.engine.resolution import Schedule, objective_of, remarks_on, schedule_for_any_number
-from graphclust.engine.unlinked_clusters import partition_any, with_all_pairs
 from graphclust.engine.within_bounds import partition_within, remark_on_parts
 from graphclust.errors import ParameterError
 from graphclust.graph.container import Graph
@@ -44,8 +43,7 @@ from graphclust.profile.path_builder import choose_k
 from graphclust.progress import Progress, ProgressLike, as_progress
 from graphclust.results.clustering import Clustering, CoresetClustering
 from graphclust.results.from_labels import clustering_of, large_enough
-from graphclust.two_step.blockwise import GraphSource
-from graphclust.two_step.executors import Collect, InBlocks, bring_labels
+from graphclust.two_step.in_blocks import Collect, GraphSource, InBlocks, bring_labels
 from graphclust.two_step.in_memory import InMemory
 from graphclust.two_step.method import IN_DOUBT, Sampling, default_size, partition_by_coreset, suits_a_coreset
 
@@ -424,10 +422,10 @@ def refine_on_nodes(
 def _outcome(part: Graph, found: Partition, remarks: tuple[str, ...]) -> Outcome:
     """What the engine made, with a remark if links were estimated."""
     sums = _sums_if_exact(part, found)
-    estimated = () if sums is not None else (sequential_contraction.ESTIMATED,)
+    estimated = () if sums is not None else (ESTIMATED,)
     return Outcome(found.labels.astype(np.int64), remarks=(*estimated, *remarks), sums=sums)
 
 
 def _sums_if_exact(part: Graph, found: Partition) -> ClusterSums | None:
     """The sums of clusters made on a graph; None if links may have been estimated on the way."""
-    return None if sequential_contraction.is_estimate(part.n_entries, part.n_nodes) else found.sums
+    return None if is_estimate(part.n_entries, part.n_nodes) else found.sums

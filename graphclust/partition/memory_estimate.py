@@ -6,7 +6,7 @@ import numpy as np
 
 from graphclust.checks import K_OF_GRAPH, as_choice, as_whole_number
 from graphclust.coreset.paper import default_size as published_size
-from graphclust.engine.sequential_contraction import LANES, MOST_IN_A_TABLE, SAMPLED, STREAMED
+from graphclust.engine.contraction import LANES, MOST_IN_A_TABLE, SAMPLED, STREAMED
 from graphclust.engine.v_cycle import BUDGET
 from graphclust.errors import ParameterError, ResourceLimitError, in_mebibytes
 from graphclust.graph.container import Graph, GraphLike

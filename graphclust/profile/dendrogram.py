@@ -12,17 +12,15 @@ import numpy.typing as npt
 
 from graphclust.compiled.graphs.levels import Level, Partition, Task
 from graphclust.compiled.graphs.objective import CHANCE, RATIO, Objective
-from graphclust.engine.agglomeration import agglomerate
-from graphclust.engine.contraction import contract
+from graphclust.engine.contraction import agglomerate, contract
 from graphclust.engine.levels import Run, with_sums
 from graphclust.engine.local_moving import refine
 from graphclust.engine.resolution import FLOOR, objective_of
 from graphclust.objective.objective import ObjectiveChoice, chance_objective
 
-EVERY = (
-    50  # clusters, up to which regions move after each union, since these partitions decide which k is suggested ...
-)
-STRIDE = 0.04  # ... above, after this share of the clusters was united: else the cost grows with the square of k
+# Clusters up to which regions move after each union, since these partitions decide which k is suggested; and above, the
+# share of the clusters after whose unions they move: else the cost grows with the square of k.
+EVERY, STRIDE = 50, 0.04
 
 
 class LevelStats(NamedTuple):
@@ -81,12 +79,12 @@ class Nodes(NamedTuple):
 class Clusters:
     """The sums of the remaining clusters, from which the figures of a partition follow."""
 
-    def __init__(self, choice: ObjectiveChoice, found: Partition, nodes: Nodes, run: Run):
-        k = len(found.sums.size)
+    def __init__(self, choice: ObjectiveChoice, partition: Partition, nodes: Nodes, run: Run):
+        k = len(partition.sums.size)
         self.total_volume, self.aside = run.totals.volume, nodes.aside
-        self.inside, self.mass = found.sums.inside.copy(), found.sums.mass.copy()
-        self.volume = np.bincount(found.labels, weights=nodes.volume, minlength=k)
-        self.sizes = np.bincount(found.labels, weights=nodes.n_nodes, minlength=k).astype(np.int64)
+        self.inside, self.mass = partition.sums.inside.copy(), partition.sums.mass.copy()
+        self.volume = np.bincount(partition.labels, weights=nodes.volume, minlength=k)
+        self.sizes = np.bincount(partition.labels, weights=nodes.n_nodes, minlength=k).astype(np.int64)
         self.counts_loops_off = choice.spec.less_degree  # inside is then minus the cut
         self.left = np.ones(k, bool)
 
@@ -128,14 +126,14 @@ class Clusters:
         )
 
 
-def descend(level: Level, found: Partition, choice: ObjectiveChoice, nodes: Nodes, run: Run) -> Descent:
+def descend(level: Level, partition: Partition, choice: ObjectiveChoice, nodes: Nodes, run: Run) -> Descent:
     """All partitions from the one given down to one cluster; level : of the regions; nodes : of each."""
-    top, progress = len(found.sums.size), run.progress
+    top, progress = len(partition.sums.size), run.progress
     descent = Descent({}, np.zeros((top, 2), np.int64), np.zeros(top), {})
     names, k, excess, united = np.arange(top), top, np.inf, None
     while True:
-        clusters = Clusters(choice, found, nodes, run)
-        descent.stops[k] = names[found.labels].astype(np.int32)
+        clusters = Clusters(choice, partition, nodes, run)
+        descent.stops[k] = names[partition.labels].astype(np.int32)
         descent.figures[k] = clusters.figures(united)
         progress.step(top - k, top)
         if k == 1:
@@ -143,10 +141,13 @@ def descend(level: Level, found: Partition, choice: ObjectiveChoice, nodes: Node
         stop = k - 1 if k <= EVERY + 1 else max(EVERY, k - max(1, int(k * STRIDE)))
         if progress.out_of_time():
             stop = 1  # all unions at once
-        order = order_of_unions(choice, stop, excess, run)
+        order = chance_objective(run.totals)
+        if choice.is_ratio or isinstance(choice.resolution, float) or excess <= FLOOR:
+            # Below the floor unions of least loss are chosen: else small groups that hang on by few edges would remain.
+            order = objective_of(choice, stop, FLOOR, run.totals)[0]
         beyond = max(stop - 1, 1)  # one further union shows down to which resolution `stop` clusters are natural
         gains, pairs = np.full(k, -np.inf), np.zeros((k, 2), np.int32)
-        agglomerate(contract(level, found, run).coarse, Task(order, beyond), run, gains, pairs)
+        agglomerate(contract(level, partition, run).coarse, Task(order, beyond), run, gains, pairs)
         group = np.arange(k)
         excess_beyond = 0.0
         for t in range(k - 1, beyond - 1, -1):
@@ -164,19 +165,8 @@ def descend(level: Level, found: Partition, choice: ObjectiveChoice, nodes: Node
         numbers, renumbered = np.flatnonzero(clusters.left), np.cumsum(clusters.left, dtype=np.int32) - np.int32(1)
         united = int(np.flatnonzero(numbers == pairs[stop, 1])[0])
         names, k = names[numbers], stop
-        found = with_sums(level, renumbered[group[found.labels]], k, run)
+        partition = with_sums(level, renumbered[group[partition.labels]], k, run)
         middle = float(np.sqrt(max(excess, 0.0) * max(excess_beyond, 0.0)))
         if k > 1:
             task = Task(objective_of(choice, k, middle, run.totals)[0], k)
-            found = refine(level, found, task, run)
-
-
-def order_of_unions(choice: ObjectiveChoice, k: int, excess: float, run: Run) -> Objective:
-    """The objective that chooses the next unions, `excess` being that of the last one.
-
-    Below the floor of resolutions, the union of least loss at the floor is chosen: else small groups that hang on by
-    few edges would remain as clusters.
-    """
-    if choice.is_ratio or isinstance(choice.resolution, float) or excess <= FLOOR:
-        return objective_of(choice, k, FLOOR, run.totals)[0]
-    return chance_objective(run.totals)
+            partition = refine(level, partition, task, run)

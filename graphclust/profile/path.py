@@ -16,22 +16,21 @@ from graphclust.cached import cached_property
 from graphclust.checks import as_whole_number
 from graphclust.compiled.graphs.levels import Partition, Task
 from graphclust.compiled.graphs.objective import ClusterSums
-from graphclust.engine.agglomeration import agglomerate
 from graphclust.engine.bounds import as_bounds_of_k
-from graphclust.engine.contraction import Contraction
-from graphclust.engine.engine import EFFORTS, contract_to_regions, improve, partition_from
+from graphclust.engine.contraction import Contraction, agglomerate, is_estimate
+from graphclust.engine.engine import EFFORTS, contract_to_regions, improve, labels_of_nodes, partition_from
 from graphclust.engine.levels import Run, run_on, with_sums
 from graphclust.engine.local_moving import refine
 from graphclust.engine.resolution import (
     FLOOR,
     REGIONS_PER_CLUSTER,
     Schedule,
+    best_ranges,
     dendrogram_of,
     middle_of,
     objective_of,
     remarks_on,
 )
-from graphclust.engine.sequential_contraction import is_estimate
 from graphclust.engine.settling import uncoarsen
 from graphclust.engine.within_bounds import bring_within
 from graphclust.graph.container import Graph
@@ -39,7 +38,6 @@ from graphclust.graph.node_order import listing_order
 from graphclust.html_table import html_table
 from graphclust.objective.objective import OBJECTIVES, ObjectiveChoice, weigh
 from graphclust.profile.dendrogram import Descent, Nodes, descend
-from graphclust.profile.resolution_profile import best_ranges
 from graphclust.profile.select_k import Suggestion, suggestion_of
 from graphclust.progress import Progress, ProgressLike, as_progress
 from graphclust.results.clustering import Clustering
@@ -139,14 +137,12 @@ class ClusterPath:
             core = steps[-1].coarse if steps else run.finest
         with progress.stage("descent"):
             task = Task(objective_of(choice, top, dendrogram_of(core, run, top).resolution(top), run.totals)[0], top)
-            found = refine(core, agglomerate(core, task, run), task, run)
-            region = np.arange(len(core.terms.mass), dtype=np.int32)
-            for step in reversed(steps):
-                region = region[step.regions.labels]
+            partition = refine(core, agglomerate(core, task, run), task, run)
+            region = labels_of_nodes([step.regions.labels for step in steps], np.arange(len(core.terms.mass)))
             n_nodes = np.bincount(region, minlength=len(core.terms.mass))
             volume = np.bincount(region, weights=part.degrees, minlength=len(core.terms.mass))
             nodes = Nodes(volume.astype(np.float64), n_nodes, aside)
-            descent = descend(core, found, choice, nodes, run)
+            descent = descend(core, partition, choice, nodes, run)
         if progress.remark:
             remarks = (*remarks, f"of the path: {progress.remark}")
         return cls(graph, ks, choice, kept, run, steps, descent, remarks, key)
@@ -194,10 +190,10 @@ class ClusterPath:
         k, progress = self._on_path(k), as_progress(progress, time_budget)
         if k in self._clusterings:
             return self._clusterings[k]
-        found, numbers = self._refine(k, progress)
+        clustering, numbers = self._refine(k, progress)
         if not progress.cut_short:
-            self._clusterings[k], self._numbers[k] = found, numbers
-        return found
+            self._clusterings[k], self._numbers[k] = clustering, numbers
+        return clustering
 
     def _on_path(self, k: int) -> int:
         k = as_whole_number(k, "k", at_least=-(2**62), if_none="path.suggest().k is the number that the graph shows")
@@ -274,9 +270,9 @@ class ClusterPath:
         array([2., 3.])
         """
         most = self.ks[-1]
-        leaves = self._leaf_names()
+        _ = self[most]  # numbers the leaves
         node = np.full(len(self.descent.unions), -1)
-        node[leaves] = np.arange(most)
+        node[np.unique(self.descent.names(most))] = self._numbers[most][:most]
         n_leaves = np.ones(len(node))
         rows = np.empty((most - 1, 4))
         distance = 0.0
@@ -343,20 +339,9 @@ class ClusterPath:
         whole[self.order[self.kept]] = labels
         return whole
 
-    def _leaf_names(self) -> npt.NDArray[np.int64]:
-        """The names, in the descent, of the clusters of the largest k in their order."""
-        most = self.ks[-1]
-        _ = self[most]
-        names = np.unique(self.descent.names(most))
-        ordered = np.empty(most, np.int64)
-        ordered[self._numbers[most][:most]] = names
-        return ordered
-
     def _project(self, labels: npt.NDArray[np.int32]) -> npt.NDArray[np.int32]:
         """Labels of the regions as those of the nodes that are searched."""
-        for step in reversed(self._steps):
-            labels = labels[step.regions.labels]
-        return labels
+        return labels_of_nodes([step.regions.labels for step in self._steps], labels)
 
     def _plan(self, k: int, resolution: float | None) -> Schedule:
         """The schedule for k clusters; regions are made where a few times as many are natural, if the path goes on."""
@@ -370,10 +355,10 @@ class ClusterPath:
     def _uncoarsen(self, k: int, schedule: Schedule, run: Run) -> Partition:
         """The partition of the regions into k, carried to the nodes, which move on each level."""
         level = self._steps[-1].coarse if self._steps else run.finest
-        found = with_sums(level, self.descent.labels(k), k, run)
+        partition = with_sums(level, self.descent.labels(k), k, run)
         for step in reversed(self._steps):
-            found = uncoarsen(step, found, schedule.task, run)
-        return found if self._steps else refine(level, found, schedule.task, run)
+            partition = uncoarsen(step, partition, schedule.task, run)
+        return partition if self._steps else refine(level, partition, schedule.task, run)
 
     def _refine(self, k: int, progress: Progress) -> tuple[Clustering, npt.NDArray[np.int64]]:
         """The partition of the regions, carried to the nodes and improved there; and the new number of each label."""
@@ -391,7 +376,10 @@ class ClusterPath:
             ), numbering_by_size(whole, k, listed)  # fmt: skip
 
         interrupted = "interrupted: these are the best labels so far, other moves may improve them"
-        with progress.interruptible(lambda found: finish(found, interrupted)[0]), progress.stage("moving nodes"):
+        with (
+            progress.interruptible(lambda partition: finish(partition, interrupted)[0]),
+            progress.stage("moving nodes"),
+        ):
             before = self._project(self.descent.labels(k))
             if self.sizes is None:
                 progress.offer(lambda: before)
@@ -401,21 +389,21 @@ class ClusterPath:
             at_hand = self._uncoarsen(k, schedule, run)
             # What is found without bounds is no result yet where there are some.
             with nullcontext() if self.sizes is None else progress.within(None):
-                found = partition_from(run.finest, at_hand, schedule, self.choice, EFFORTS["normal"], run)
+                partition = partition_from(run.finest, at_hand, schedule, self.choice, EFFORTS["normal"], run)
             if self.sizes is not None:
-                found, said = bring_within(found, schedule, as_bounds_of_k(self.sizes, k, **self.bounds), run)
-            number = match_numbers(before, found.labels, k)
-        sums = ClusterSums(*(values[np.argsort(number)] for values in found.sums))
+                partition, said = bring_within(partition, schedule, as_bounds_of_k(self.sizes, k, **self.bounds), run)
+            number = match_numbers(before, partition.labels, k)
+        sums = ClusterSums(*(values[np.argsort(number)] for values in partition.sums))
         estimated = is_estimate(self.part.n_entries, self.part.n_nodes)
-        return finish(number[found.labels], *remarks_on(schedule), *said, sums=None if estimated else sums)
+        return finish(number[partition.labels], *remarks_on(schedule), *said, sums=None if estimated else sums)
 
 
 def match_numbers(before: npt.NDArray[np.int32], labels: npt.NDArray[np.int32], k: int) -> npt.NDArray[np.int32]:
     """Numbers 0 to k - 1 for clusters: those of the earlier clusters with which they share most nodes."""
-    found = renumber(before.astype(np.int64), labels.astype(np.int64))
-    new = np.unique(found[found >= k])
+    matched = renumber(before.astype(np.int64), labels.astype(np.int64))
+    new = np.unique(matched[matched >= k])
     number = np.arange(k + len(new))
-    number[new] = np.setdiff1d(np.arange(k), found)
+    number[new] = np.setdiff1d(np.arange(k), matched)
     of_clusters = np.empty(k, np.int32)
-    of_clusters[labels] = number[found]
+    of_clusters[labels] = number[matched]
     return of_clusters

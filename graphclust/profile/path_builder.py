@@ -146,8 +146,8 @@ def longest_path(
     most = min(MOST_CLUSTERS, len(kept) // 2)
     if most > ks[-1] and path.descent.figures[ks[-1]].inside >= INSIDE_AT_THE_END and not progress.out_of_time():
         longer = list(range(1, most + 1))
-        found = rank_by_width(ClusterPath.over(graph, kept, longer, choice, (), TRIAL, progress))
-        if found and found[0][0] > ks[-1] and found[0][1] >= WIDE_BEYOND:
+        ranked = rank_by_width(ClusterPath.over(graph, kept, longer, choice, (), TRIAL, progress))
+        if ranked and ranked[0][0] > ks[-1] and ranked[0][1] >= WIDE_BEYOND:
             return ClusterPath.over(graph, kept, longer, choice, remarks, key, progress)
     return path
 

@@ -119,20 +119,20 @@ def suggestion_of(path: ClusterPath, progress: Progress) -> Suggestion:
     rng = np.random.default_rng(DRAWS)
     with progress.stage("suggesting"), progress.within(None):
         own = own_path(path, rng, progress)
-        found = rank_by_width(own)
-        if found and not progress.out_of_time():
-            found = rank_by_width(own, refine_k(own, found[0][0], rng, progress))
-        labels = {k: labels_on_path(own, k, progress) for k, _ in found}
+        ranked = rank_by_width(own)
+        if ranked and not progress.out_of_time():
+            ranked = rank_by_width(own, refine_k(own, ranked[0][0], rng, progress))
+        labels = {k: labels_on_path(own, k, progress) for k, _ in ranked}
         stable, without = stabilities(own, labels, rng, progress)
         evidence = {k: nats_saved(own.part, of) for k, of in labels.items()}
-        candidates = tuple(SuggestedK(k, own.best_range(k), width, stable[k], evidence[k]) for k, width in found)
+        candidates = tuple(SuggestedK(k, own.best_range(k), width, stable[k], evidence[k]) for k, width in ranked)
         evidence |= evidence_elsewhere(own, evidence, progress)
     most = max(evidence.values(), default=nan)
     clear = is_clear(candidates, path.n_components) and path.ks[-1] >= path.n_components
     clear = clear and all_agree(without, candidates[0].k)
     if clear:
         k, how = candidates[0].k, ""
-    elif most > 0.0 or any(is_stable(one) for one in candidates):
+    elif most > 0.0 or any(one.width >= CLEAR_WIDTH and not one.stability < FOUND_AGAIN for one in candidates):
         k = best_all_round(candidates) if candidates else max(evidence, key=lambda k: evidence[k])
         figures = "range, stability and evidence" if most > 0.0 else "range and stability"
         how = f"the one, of those with a wide range, whose {figures} are the best together"
@@ -147,7 +147,7 @@ def suggestion_of(path: ClusterPath, progress: Progress) -> Suggestion:
             )
     said = sentences(path, candidates)
     if not clear:
-        was_tried = not found or bool(without)
+        was_tried = not ranked or bool(without)
         said.insert(0, f"the graph {NOT_SHOWN if was_tried else NOT_TRIED}; {k} is {how}{describe_end(path)}")
     if progress.remark:
         said.append(progress.remark)
@@ -172,7 +172,7 @@ def own_path(path: ClusterPath, rng: np.random.Generator, progress: Progress) ->
 def all_agree(without: list[ClusterPath], k: int) -> bool:
     """Whether each path without some edges has its widest range at k or near it; small groups may be gone."""
     best = [rank_by_width(path)[:1] for path in without]
-    return all(len(found) == 1 and abs(found[0][0] - k) <= (2.0 * NEAR + SHARE_LEFT_OUT) * k for found in best)
+    return all(len(widest) == 1 and abs(widest[0][0] - k) <= (2.0 * NEAR + SHARE_LEFT_OUT) * k for widest in best)
 
 
 def labels_on_path(path: ClusterPath, k: int, progress: Progress) -> npt.NDArray[np.int64]:
@@ -182,26 +182,23 @@ def labels_on_path(path: ClusterPath, k: int, progress: Progress) -> npt.NDArray
 
 
 def evidence_elsewhere(path: ClusterPath, evidence: dict[int, float], progress: Progress) -> dict[int, float]:
-    """k -> nats saved by the k that seems to save most by the figures of the path, and by the smallest.
+    """k -> nats saved, if no candidate saves any, by the k that seems to save most, and by the smallest."""
+    saved: dict[int, float] = {}
 
-    Only if no candidate has evidence; until one has.
-    """
-    found: dict[int, float] = {}
+    def seems_to_save(k: int) -> float:
+        """Nats saved at one rate inside clusters, but for what is the same for every k; see `nats_saved`."""
+        figures = path.descent.figures[k]
+        gain = gain_at_one_rate(figures.inside, figures.squares, edges_worth(path.part))
+        return gain - length_of_clusters(path.part.n_nodes, figures.sizes)
+
     several = [k for k in path.ks if k >= max(2, smallest_k_by_components(path))]
     by_figures = several if path.choice.spec.by_degree else []
-    for k in (max(by_figures, key=lambda k: seems_to_save(path, k), default=None), *several[:1]):
-        if max([*evidence.values(), *found.values()], default=0.0) > 0.0 or progress.out_of_time():
+    for k in (max(by_figures, key=seems_to_save, default=None), *several[:1]):
+        if max([*evidence.values(), *saved.values()], default=0.0) > 0.0 or progress.out_of_time():
             break
         if k is not None:
-            found[k] = nats_saved(path.part, labels_on_path(path, k, progress))
-    return found
-
-
-def seems_to_save(path: ClusterPath, k: int) -> float:
-    """Nats that the partition into k saves at one rate inside clusters, by the figures of a path; see `nats_saved`."""
-    figures, n = path.descent.figures[k], path.part.n_nodes
-    gain = gain_at_one_rate(figures.inside, figures.squares, edges_worth(path.part))
-    return gain - length_of_clusters(n, figures.sizes) + float(np.log(n))
+            saved[k] = nats_saved(path.part, labels_on_path(path, k, progress))
+    return saved
 
 
 def rank_by_width(path: ClusterPath, first: int | None = None) -> list[tuple[int, float]]:
@@ -212,16 +209,16 @@ def rank_by_width(path: ClusterPath, first: int | None = None) -> list[tuple[int
     fewest, most = max(2, smallest_k_by_components(path)), WELL_BELOW_TOP * len(path.descent.unions)
     ks = np.array([k for k in path.ks if fewest <= k <= max(most, fewest)], np.int64)
     widths = widths_of(path, ks)
-    found: list[tuple[int, float]] = []
-    while len(found) < N_CANDIDATES and widths.any():
+    ranked: list[tuple[int, float]] = []
+    while len(ranked) < N_CANDIDATES and widths.any():
         together = [float(widths[_are_near(ks, k)].sum()) for k in ks.tolist()]
-        if found and max(together) < NARROWEST * found[0][1]:
+        if ranked and max(together) < NARROWEST * ranked[0][1]:
             break
         window = _are_near(ks, int(ks[np.argmax(together)]))
-        k = first if first and not found else int(ks[np.where(window, widths, -1.0).argmax()])
-        found.append((k, float(widths[_are_near(ks, k)].sum())))
+        k = first if first and not ranked else int(ks[np.where(window, widths, -1.0).argmax()])
+        ranked.append((k, float(widths[_are_near(ks, k)].sum())))
         widths[window | _are_near(ks, k)] = 0.0
-    return sorted(found, key=lambda one: -one[1])
+    return sorted(ranked, key=lambda one: -one[1])
 
 
 def widths_of(path: ClusterPath, ks: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
@@ -283,17 +280,12 @@ def stabilities(
             continue
         other = path.over(less, kept, possible, path.choice, (), int(rng.integers(2**63)), progress)
         for k, own in labels.items():
-            found = np.full(len(own), -1, np.int64)
+            again = np.full(len(own), -1, np.int64)
             if k in other:
-                found[kept] = other.labels_after_moves(k)
-            agreement[k].append(adjusted_rand_index(own, found) if k in other else 0.0)
+                again[kept] = other.labels_after_moves(k)
+            agreement[k].append(adjusted_rand_index(own, again) if k in other else 0.0)
         paths.append(other)
     return {k: float(np.mean(values)) if values else nan for k, values in agreement.items()}, paths
-
-
-def is_stable(candidate: SuggestedK) -> bool:
-    """Whether clusters that are natural over a wide range are found again without some edges, as far as was tried."""
-    return candidate.width >= CLEAR_WIDTH and not candidate.stability < FOUND_AGAIN
 
 
 def is_clear(candidates: tuple[SuggestedK, ...], n_components: int) -> bool:

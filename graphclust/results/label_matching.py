@@ -10,7 +10,7 @@ from scipy import sparse
 
 from graphclust.cached import cached_property
 from graphclust.checks import as_choice
-from graphclust.engine.overlay import number_used
+from graphclust.engine.levels import number_used
 from graphclust.errors import GraphValidationError
 from graphclust.objective.labels import number_labels, order_alike
 

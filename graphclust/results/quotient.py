@@ -9,9 +9,8 @@ import numpy as np
 from scipy import sparse
 
 from graphclust.compiled.graphs.levels import Level
-from graphclust.engine.contraction import contract
+from graphclust.engine.contraction import contract, is_estimate
 from graphclust.engine.levels import run_on, with_sums
-from graphclust.engine.sequential_contraction import is_estimate
 from graphclust.errors import GraphValidationError
 from graphclust.graph.container import Graph
 from graphclust.io.graph_input import as_graph

@@ -1,7 +1,5 @@
 """The two-step method on a graph in memory, or mapped: see `WholeGraph`."""
 
-from typing import NamedTuple
-
 import numpy as np
 
 from graphclust.compiled.graphs.cluster_sums import choose_clusters
@@ -11,12 +9,10 @@ from graphclust.compiled.runtime.blocks import row_blocks, run_in_blocks
 from graphclust.coreset.label_extension import extend_labels
 from graphclust.coreset.sampling import CoresetSample, construct_coreset
 from graphclust.engine.connectivity import connect
-from graphclust.engine.contraction import contract
+from graphclust.engine.contraction import contract, is_estimate
 from graphclust.engine.engine import EFFORTS, ONE_V_CYCLE, partition_into
-from graphclust.engine.levels import Run, read_only_level, run_on, with_one_more, with_sums, without_last
+from graphclust.engine.levels import Run, number_used, read_only_level, run_on, with_one_more, with_sums, without_last
 from graphclust.engine.local_moving import refine
-from graphclust.engine.overlay import number_used, pieces_of
-from graphclust.engine.sequential_contraction import is_estimate
 from graphclust.engine.v_cycle import MIN_RELATIVE_CHANGE
 from graphclust.graph.container import Graph
 from graphclust.objective.kernel import NormalizedCutKernel
@@ -26,6 +22,7 @@ from graphclust.progress import Progress
 from graphclust.two_step.method import Regions, Sampling, evenness, number_of_regions
 from graphclust.two_step.shared_neighbors import link_coreset
 
+CRUMB = 0.02  # of an average region's volume; a smaller piece is a few nodes that moved to another cluster
 NODES_PER_BLOCK = 1 << 14  # a quarter of ROWS_PER_BLOCK: few nodes are left, and all threads should have some
 
 
@@ -79,22 +76,22 @@ class InMemory:
         with progress.stage("coreset partition"):
             n_regions = number_of_regions(k, len(linked))
             if n_regions == 0:
-                linked, found = np.arange(len(coreset.nodes)), np.arange(len(coreset.nodes)) % k
+                linked, regions = np.arange(len(coreset.nodes)), np.arange(len(coreset.nodes)) % k
             else:
-                found = labels_of_regions(small, n_regions, self.rng, progress)
+                regions = labels_of_regions(small, n_regions, self.rng, progress)
         del small  # of a large graph half a gigabyte
         with progress.stage("labeling"):
             labeled = CoresetSample(coreset.nodes[linked], coreset.weights[linked])
-            extended, undecided, n_read = extend_labels(kernel, labeled, found.astype(np.int64), met_only=True)
+            extended, undecided, n_read = extend_labels(kernel, labeled, regions.astype(np.int64), met_only=True)
             progress.reads(self.graph, n_read)
             labels = extended.astype(np.int32)
             labels[undecided] = -1
             del extended, undecided, kernel  # arrays of n_nodes, no longer needed
-            spread = spread_labels(graph, labels, int(found.max()) + 1, MIN_RELATIVE_CHANGE, progress)
-        out_of_reach = (spread.labels < 0) & self.searched
-        labels = np.where(spread.labels < 0, spread.labels.max(), spread.labels)  # moves will place them
+            labels, n_labeled = spread_labels(graph, labels, int(regions.max()) + 1, MIN_RELATIVE_CHANGE, progress)
+        out_of_reach = (labels < 0) & self.searched
+        labels = np.where(labels < 0, labels.max(), labels)  # moves will place them
         labels, n_found = number_used(labels)
-        counts = [len(labeled.nodes), *spread.n_labeled]
+        counts = [len(labeled.nodes), *n_labeled]
         if n_found < k:  # a coreset too small or too scattered to show k clusters
             labels, n_found = self.labels_without_coreset(), k
         return Regions(labels, n_found, coreset, links, counts, out_of_reach)
@@ -144,31 +141,31 @@ class InMemory:
         if self.all_searched:
             return refine(run.finest, self._with_sums(labels, sums, k, run), task, run, once=once)
         more = None if sums is None else with_one_more(sums)
-        found = self._with_sums(self._set_apart(labels), more, k + 1, run)
-        return self._put_back(refine(run.finest, found, task, run, once=once))
+        partition = self._with_sums(self._set_apart(labels), more, k + 1, run)
+        return self._put_back(refine(run.finest, partition, task, run, once=once))
 
     def _set_apart(self, labels: np.ndarray) -> np.ndarray:
         """The labels with the nodes that are not searched in an extra cluster: no other consists of them alone."""
         return np.where(self.searched, labels, np.int32(self.k))
 
-    def _put_back(self, found: Partition) -> Partition:
+    def _put_back(self, partition: Partition) -> Partition:
         """The partition with the nodes that are not searched in the first cluster, and without the extra one."""
-        return Partition(np.where(self.searched, found.labels, np.int32(0)), without_last(found.sums))
+        return Partition(np.where(self.searched, partition.labels, np.int32(0)), without_last(partition.sums))
 
     def _with_sums(self, labels: np.ndarray, sums: ClusterSums | None, k: int, run: Run) -> Partition:
         if sums is None:
             return with_sums(run.finest, labels, k, run)
         return Partition(labels, sums._replace(size=np.bincount(labels, minlength=k)))
 
-    def connect(self, found: Partition, task: Task, name: str) -> Partition:
+    def connect(self, partition: Partition, task: Task, name: str) -> Partition:
         run = self.run(name)
         if self.all_searched:
-            return connect(run.finest, found, task, run)
-        apart = Partition(self._set_apart(found.labels), with_one_more(found.sums))
+            return connect(run.finest, partition, task, run)
+        apart = Partition(self._set_apart(partition.labels), with_one_more(partition.sums))
         return self._put_back(connect(run.finest, apart, task._replace(k=self.k + 1), run))
 
-    def bring_here(self, found: Partition) -> Partition:
-        return found._replace(labels=np.where(self.searched, found.labels, -1).astype(np.int64))
+    def bring_here(self, partition: Partition) -> Partition:
+        return partition._replace(labels=np.where(self.searched, partition.labels, -1).astype(np.int64))
 
 
 def labels_of_regions(small: Graph, n_regions: int, rng: np.random.Generator, progress: Progress) -> np.ndarray:
@@ -178,15 +175,12 @@ def labels_of_regions(small: Graph, n_regions: int, rng: np.random.Generator, pr
         return partition_into(run.finest, n_regions, CUT, ONE_V_CYCLE, run)[0].labels
 
 
-class Spread(NamedTuple):
-    """Labels, int32, and how many nodes with edges had one at the start and after each round."""
+def spread_labels(
+    graph: Graph, labels: np.ndarray, k: int, few: float, progress: Progress
+) -> tuple[np.ndarray, list[int]]:
+    """Labels after rounds in which every unlabeled node with edges takes the label to which it has most edge weight.
 
-    labels: np.ndarray
-    n_labeled: list[int]
-
-
-def spread_labels(graph: Graph, labels: np.ndarray, k: int, few: float, progress: Progress) -> Spread:
-    """In each round every unlabeled node with edges takes the label to which it has most edge weight.
+    Also returned: how many nodes with edges had a label at the start and after each round.
 
     labels : int32 in [-1, k), shape (n_nodes,). few : the last round is the one in which at most this share of the
     nodes without a label gets one. A round reads the rows of all nodes without a label.
@@ -206,4 +200,17 @@ def spread_labels(graph: Graph, labels: np.ndarray, k: int, few: float, progress
         progress.step(n_labeled[-1], n_points)
         if before - len(missing) <= few * before:
             break
-    return Spread(labels, n_labeled)
+    return labels, n_labeled
+
+
+def pieces_of(volumes: np.ndarray, labels: np.ndarray, regions: np.ndarray) -> tuple[np.ndarray, int]:
+    """The intersections of clusters and regions, int32, and how many there are; all crumbs of a cluster are one piece.
+
+    volumes : of the nodes; a piece of less than CRUMB of an average region is a crumb. Nodes with label -1 have none.
+    """
+    taken = labels >= 0
+    n_regions = int(regions.max()) + 1
+    pieces, n_pieces = number_used(labels.astype(np.int64) * n_regions + regions, taken)
+    of_piece = np.bincount(pieces[taken], weights=volumes[taken], minlength=n_pieces)
+    is_crumb = of_piece < CRUMB * volumes[taken].sum() / n_regions
+    return number_used(np.where(taken & is_crumb[pieces], n_pieces + labels, pieces), taken)

@@ -25,7 +25,7 @@ from graphclust.compiled.graphs.objective import ClusterSums
 from graphclust.compiled.runtime.blocks import row_blocks
 from graphclust.coreset.options import Outcome
 from graphclust.coreset.sampling import CoresetSample
-from graphclust.engine import sequential_contraction
+from graphclust.engine.contraction import ESTIMATED, is_estimate
 from graphclust.engine.engine import ONE_V_CYCLE, improve, partition_into, plan_on
 from graphclust.engine.family_tree import VALUE_RTOL
 from graphclust.engine.levels import Run, value, with_sums
@@ -119,10 +119,10 @@ class WholeGraph(Protocol):
         sums : of the clusters, if known; their sizes are counted again.
         """
 
-    def connect(self, found: Partition, task: Task, name: str) -> Partition:
+    def connect(self, partition: Partition, task: Task, name: str) -> Partition:
         """The partition with connected clusters, see `connectivity.connect`."""
 
-    def bring_here(self, found: Partition) -> Partition:
+    def bring_here(self, partition: Partition) -> Partition:
         """The partition with the labels of all nodes at hand, int64."""
 
 
@@ -154,26 +154,26 @@ def partition_by_coreset(
         whole.progress.offer(partial(_labels_here, whole, Partition(labels, merged.sums)))
     with whole.progress.stage("refining"):
         cut = Task(ratio_objective(whole.totals(CUT.name)), whole.k)
-        found = whole.refine(labels, sums_if_exact(whole, merged, regions.k), cut, CUT.name)
-        leaving = 1.0 - float((found.sums.inside / found.sums.mass).mean())
-        found, schedule = part_pieces(whole, found.labels, regions, choice)
-        found = whole.connect(found, schedule.task, choice.name)
+        partition = whole.refine(labels, sums_if_exact(whole, merged, regions.k), cut, CUT.name)
+        leaving = 1.0 - float((partition.sums.inside / partition.sums.mass).mean())
+        partition, schedule = part_pieces(whole, partition.labels, regions, choice)
+        partition = whole.connect(partition, schedule.task, choice.name)
     doubtful = is_doubtful(leaving, whole.k, regions.links)
     if whole.progress.time_budget is not None and (is_final or not doubtful):
-        found = improve_to_the_end(whole, found, choice, schedule, sampling)
+        partition = improve_to_the_end(whole, partition, choice, schedule, sampling)
     with whole.progress.stage("refining"):
-        found = whole.bring_here(found)
+        partition = whole.bring_here(partition)
     counts = regions.n_labeled
     names = ["coreset", "coreset neighbor", *(f"round {i}" for i in range(1, len(counts) - 1))]
     decided = {
         name: (count - before) / whole.n_points
         for name, count, before in zip(names, counts, [0, *counts], strict=False)
     }
-    estimated = sequential_contraction.is_estimate(whole.n_entries, regions.k)
-    remarks = (*regions.remarks, *((sequential_contraction.ESTIMATED,) if estimated else ()), *remarks_on(schedule))
+    estimated = is_estimate(whole.n_entries, regions.k)
+    remarks = (*regions.remarks, *((ESTIMATED,) if estimated else ()), *remarks_on(schedule))
     return schedule, Outcome(
-        found.labels, regions.coreset, found.labels[regions.coreset.nodes], regions.out_of_reach, {}, decided, doubtful,
-        remarks, found.sums,
+        partition.labels, regions.coreset, partition.labels[regions.coreset.nodes], regions.out_of_reach, {}, decided,
+        doubtful, remarks, partition.sums,
     )  # fmt: skip
 
 
@@ -204,25 +204,25 @@ def part_pieces(
             best = Partition(labels, kept.sums), schedule
             break
         sums = sums_if_exact(whole, better, n_pieces)
-        found = whole.refine(whole.project(better.labels, pieces), sums, schedule.task, by.name)
-        before, after = (log_likelihood(run.totals, one.sums) for one in (kept, found))
+        partition = whole.refine(whole.project(better.labels, pieces), sums, schedule.task, by.name)
+        before, after = (log_likelihood(run.totals, one.sums) for one in (kept, partition))
         if after > before or best is None:
-            best, labels = (found, schedule), found.labels
+            best, labels = (partition, schedule), partition.labels
         n_rounds, in_vain = n_rounds + 1, 0 if after > before else in_vain + 1
         as_called_for ^= in_vain > 0
-        if is_settled(kept, found, run):
+        if is_settled(kept, partition, run):
             break
-        del run, pieces, found  # of a large graph a fifth of a gigabyte, while the next round makes its own
+        del run, pieces, partition  # of a large graph a fifth of a gigabyte, while the next round makes its own
     assert best is not None
     if choice.is_ratio:
         task, known = Task(ratio_objective(whole.totals(choice.name)), whole.k), choice.spec.by_degree
-        found = whole.refine(best[0].labels, best[0].sums if known else None, task, choice.name)
-        return found, Schedule(task, best[1].penalties, None)
+        partition = whole.refine(best[0].labels, best[0].sums if known else None, task, choice.name)
+        return partition, Schedule(task, best[1].penalties, None)
     return best
 
 
 def improve_to_the_end(
-    whole: WholeGraph, found: Partition, choice: ObjectiveChoice, schedule: Schedule, sampling: Sampling
+    whole: WholeGraph, partition: Partition, choice: ObjectiveChoice, schedule: Schedule, sampling: Sampling
 ) -> Partition:
     """The best partition when time is up, or after so many coresets in vain.
 
@@ -231,27 +231,28 @@ def improve_to_the_end(
     """
     in_vain = 0
     while in_vain < CORESETS_IN_VAIN and whole.k > 1 and not whole.progress.out_of_time():
-        whole.progress.offer(partial(_labels_here, whole, found))
+        whole.progress.offer(partial(_labels_here, whole, partition))
         with whole.progress.within(None):
             regions = whole.regions(sampling)
         with whole.progress.stage("refining"):
-            pieces, n_pieces = whole.pieces(found.labels, regions.labels)
+            pieces, n_pieces = whole.pieces(partition.labels, regions.labels)
             run = run_on_clusters(whole, pieces, n_pieces, choice.name)
-            kept = with_sums(run.finest, whole.restrict(found.labels, pieces, n_pieces), whole.k, run)
+            kept = with_sums(run.finest, whole.restrict(partition.labels, pieces, n_pieces), whole.k, run)
             with whole.progress.within(None):
                 better = improve(run.finest, kept, schedule, run)
             sums = sums_if_exact(whole, better, n_pieces)
             tried = whole.refine(whole.project(better.labels, pieces), sums, schedule.task, choice.name)
             tried = whole.connect(tried, schedule.task, choice.name)
-        if value(tried, schedule.task) > value(found, schedule.task) + VALUE_RTOL * abs(value(found, schedule.task)):
-            found, in_vain = tried, 0
+        before = value(partition, schedule.task)
+        if value(tried, schedule.task) > before + VALUE_RTOL * abs(before):
+            partition, in_vain = tried, 0
         else:
             in_vain += 1
-    return found
+    return partition
 
 
-def _labels_here(whole: WholeGraph, found: Partition) -> np.ndarray:
-    return whole.bring_here(found).labels
+def _labels_here(whole: WholeGraph, partition: Partition) -> np.ndarray:
+    return whole.bring_here(partition).labels
 
 
 def is_settled(before: Partition, after: Partition, run: Run) -> bool:
@@ -260,9 +261,9 @@ def is_settled(before: Partition, after: Partition, run: Run) -> bool:
     return abs(now - was) <= SETTLED * max(abs(was), ZERO_LIKELIHOOD * run.totals.volume)
 
 
-def sums_if_exact(whole: WholeGraph, found: Partition, n: int) -> ClusterSums | None:
+def sums_if_exact(whole: WholeGraph, partition: Partition, n: int) -> ClusterSums | None:
     """The sums of clusters of a graph contracted to n; None where its links were estimated."""
-    return None if sequential_contraction.is_estimate(whole.n_entries, n) else found.sums
+    return None if is_estimate(whole.n_entries, n) else partition.sums
 
 
 def run_on_clusters(whole: WholeGraph, labels: Labels, k: int, name: str) -> Run:

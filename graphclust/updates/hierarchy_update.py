@@ -9,8 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 from graphclust.compiled.graphs.components import split_by_connection
-from graphclust.engine.join_small_clusters import Sizes, join_small, without_gaps
-from graphclust.engine.levels import run_on
+from graphclust.engine.cluster_sizes import Sizes, join_small, without_gaps
+from graphclust.engine.levels import number_used, run_on
 from graphclust.engine.nested_levels import (
     USUAL,
     LevelOptions,
@@ -19,7 +19,6 @@ from graphclust.engine.nested_levels import (
     refuse_heavy_nodes,
     remark_on_coverage,
 )
-from graphclust.engine.overlay import number_used
 from graphclust.engine.well_connected import can_promise, remarks_on_connectivity
 from graphclust.graph.container import Graph
 from graphclust.objective.objective import judged_by, weigh

@@ -14,18 +14,14 @@ from graphclust.compiled.graphs.levels import Partition, Task
 from graphclust.compiled.graphs.objective import ClusterSums
 from graphclust.engine.connectivity import connect
 from graphclust.engine.engine import SPARE_ENTRIES
-from graphclust.engine.levels import Run, n_entries, with_sums
+from graphclust.engine.levels import Run, n_entries, number_used, with_sums
 from graphclust.engine.local_moving import refine
-from graphclust.engine.overlay import number_used
 from graphclust.engine.v_cycle import v_cycle
 from graphclust.errors import GraphValidationError
 from graphclust.graph.container import Graph
 from graphclust.objective.labels import labels_of_some, number_labels
 from graphclust.objective.objective import OBJECTIVE_SPECS
-from graphclust.results.label_matching import (
-    as_ids,
-    number_ids,
-)
+from graphclust.results.label_matching import as_ids, number_ids
 from graphclust.updates.edits import EditedGraph, places_of, ranges
 from graphclust.updates.warm_start import EarlierLevels
 

@@ -19,15 +19,13 @@ import numpy.typing as npt
 
 from graphclust.compiled.graphs.levels import Level, Partition, Task, Terms
 from graphclust.compiled.graphs.objective import ClusterSums, Rows
-from graphclust.engine.connectivity import connect, join_parts
+from graphclust.engine.connectivity import connect, find_connected_parts, join_parts
 from graphclust.engine.contraction import Contraction, contract, links_of_nodes
-from graphclust.engine.engine import EFFORTS, SPARE_ENTRIES, number_to_spare, search
+from graphclust.engine.engine import EFFORTS, FEW, SPARE_ENTRIES, number_to_spare, search, unite_any, with_all_pairs
 from graphclust.engine.family_tree import evolve
-from graphclust.engine.levels import Run, is_small, n_entries, read_only_level, with_sums
+from graphclust.engine.levels import Run, is_small, n_entries, number_used, read_only_level, with_sums
 from graphclust.engine.local_moving import refine
-from graphclust.engine.overlay import find_connected_parts, number_used
 from graphclust.engine.resolution import schedule_for_any_number
-from graphclust.engine.unlinked_clusters import FEW, unite_any, with_all_pairs
 from graphclust.engine.v_cycle import first_v_cycle, v_cycle
 from graphclust.graph.container import Graph
 from graphclust.results.label_matching import find_unchanged, overlap_of

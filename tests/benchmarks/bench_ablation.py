@@ -26,7 +26,7 @@ from peers_data import largest_component, meshes, nearest_neighbors, planted, re
 from tools import percent, spread_over_seeds
 
 import graphclust as gc
-from graphclust.engine import engine, family_tree, local_moving, overlay, resolution, settling, v_cycle
+from graphclust.engine import engine, family_tree, local_moving, resolution, settling, v_cycle
 from graphclust.engine.engine import EFFORTS
 from graphclust.engine.levels import value
 from graphclust.graph.matrices import graph_from_csr
@@ -132,8 +132,7 @@ CHANGES = [
     *numbers("two-step", coreset_parents, {
         "FIRST_REGIONS": (1, 3, 5), "LINKS": (15.0, 60.0), "SETTLED": (1e-2, 1e-5),
     }),
-    *numbers("two-step", overlay, {"CRUMB": (0.0, 0.1)}),
-    *numbers("two-step", in_memory, {"MIN_RELATIVE_CHANGE": (0.005, 0.1)}),
+    *numbers("two-step", in_memory, {"CRUMB": (0.0, 0.1), "MIN_RELATIVE_CHANGE": (0.005, 0.1)}),
     *numbers("two-step", shared_neighbors, {"MOST_NEIGHBORS": (1.0, 3.0, 1e9), "MOST_VISITORS": (4, 32)}),
     Change("sampling uniform", "two-step", options=(("sampling", "uniform"),)),
     Change("one round over pieces", "two-step", ((coreset_parents, "part_pieces", one_round),)),
@@ -144,14 +143,14 @@ CHANGES = [
 # These follow from others, or only choose: which of two ways to the same labels is quicker, how many cores are made use
 # of, what is round-off, and when work is given up that gains nothing. REGION_SIZES, FINEST, FINER and WORTH_A_CYCLE are
 # for a free number of clusters; families are for high effort; REGION_SHARE and NODES_PER_CLUSTER for bounds on sizes.
-# SKIPPED saves memory. LEFT_BY_JOINING, LITTLE_IN_COMMON, VERY_DENSE and PROBES choose a method before the engine is
-# asked.
+# FEW, MOST and TURNS are for clusters that no edge links, LOWEST, HIGHEST, WIDE and FEWEST_NODES for levels. SKIPPED
+# saves memory. LEFT_BY_JOINING, LITTLE_IN_COMMON, VERY_DENSE and PROBES choose a method before the engine is asked.
 NOT_VARIED = {
     "FIRST", "FINEST", "LARGEST_SHARE", "MIN_RELATIVE_CHANGE", "WORTH_A_THREAD", "WORTH_A_CYCLE", "WORTH_THREADS",
     "FAMILY", "SPARE_ENTRIES", "ENTRIES_PER_CALL", "MANY", "VALUE_RTOL", "PATIENCE", "REGION_SIZES", "REGION",
     "NODES_PER_REGION", "MANY_NODES", "ZERO_LIKELIHOOD", "LEAST_SIGNAL", "WEIGHTS_AT_A_TIME",
     "CORESETS_IN_VAIN", "UNSETTLED", "CHUNK", "CHUNKS_PER_THREAD", "OPENED_PER_NODE", "FINER",
-    "REGION_SHARE", "NODES_PER_CLUSTER", "AT_ONCE",
+    "REGION_SHARE", "NODES_PER_CLUSTER", "AT_ONCE", "FEW", "MOST", "TURNS", "LOWEST", "HIGHEST", "WIDE", "FEWEST_NODES",
     "NODES_PER_BLOCK", "LONG_ROW", "SKIPPED", "LEFT_BY_JOINING", "LITTLE_IN_COMMON", "VERY_DENSE", "PROBES",
 }  # fmt: skip
 

@@ -14,7 +14,7 @@ from graphclust.compiled.graphs.objective import Rows, value_of
 from graphclust.compiled.runtime import prefetch
 from graphclust.compiled.runtime.loops import ask_for, start_compiler
 from graphclust.compiled.runtime.prefetch import CACHED, ask_for_neighbors, ask_for_next, ask_for_row
-from graphclust.engine import levels, sequential_contraction
+from graphclust.engine import contraction, levels
 from graphclust.engine.levels import run_on, stays_and_sums, with_sums
 from graphclust.engine.local_moving import refine
 from graphclust.graph.matrices import graph_from_csr
@@ -94,7 +94,7 @@ def test_sums_and_links_of_clusters(one, copies, disturbed, monkeypatch):
     quotient = contract_graph(one.graph, disturbed, K).to_scipy().toarray()
     assert (contract_graph(many, labels, K).to_scipy().toarray() == times * quotient).all()
     monkeypatch.setattr(levels, "AT_ONCE", 0)
-    monkeypatch.setattr(sequential_contraction, "STREAMED", 1)
+    monkeypatch.setattr(contraction, "STREAMED", 1)
     assert (contract_graph(many, labels, K).to_scipy().toarray() == times * quotient).all()
 
 
@@ -127,10 +127,9 @@ def test_nodes_move_until_none_that_waits_gains(copies, disturbed):
 def test_labels_spread_alike_with_and_without_prefetching(one, copies):
     many, times = copies
     labels = np.where(np.arange(one.graph.n_nodes) % 40 == 0, one.labels, -1).astype(np.int32)
-    found = spread_labels(many, np.tile(labels, times), K, 0.0, gc.Progress())
-    expected = spread_labels(one.graph, labels, K, 0.0, gc.Progress())
-    assert (found.labels.reshape(times, -1) == expected.labels).all()
-    assert found.n_labeled == [times * n for n in expected.n_labeled]
+    found, n_found = spread_labels(many, np.tile(labels, times), K, 0.0, gc.Progress())
+    expected, n_expected = spread_labels(one.graph, labels, K, 0.0, gc.Progress())
+    assert (found.reshape(times, -1) == expected).all() and n_found == [times * n for n in n_expected]
 
 
 def test_links_by_shared_neighbors_are_the_same_with_prefetching(copies, monkeypatch):

@@ -11,8 +11,8 @@ from graphclust import planted_partition
 from graphclust.compiled.graphs import cluster_sums, merging
 from graphclust.compiled.graphs.levels import Task
 from graphclust.compiled.runtime.loops import UNCOUNTED, start_compiler
-from graphclust.engine import agglomeration, levels
-from graphclust.engine.agglomeration import agglomerate
+from graphclust.engine import contraction, levels
+from graphclust.engine.contraction import agglomerate
 from graphclust.engine.levels import run_on
 from graphclust.objective.objective import additive_objective, ratio_objective, weigh
 
@@ -51,7 +51,7 @@ def test_merging_is_the_same_with_counts(monkeypatch):
     for objective in (additive_objective(run.totals, 10, 1.0), ratio_objective(run.totals)):
         found = agglomerate(run.finest, Task(objective, 10), run)
         with monkeypatch.context() as patch:
-            patch.setattr(agglomeration, "merge_pairs", counted["merge_pairs"])
+            patch.setattr(contraction, "merge_pairs", counted["merge_pairs"])
             again = agglomerate(run.finest, Task(objective, 10), run)
         assert np.array_equal(found.labels, again.labels)
         assert np.array_equal(found.sums.inside, again.sums.inside)

@@ -9,8 +9,7 @@ from cases import for_each
 
 import graphclust
 from graphclust import ParameterError
-from graphclust.datasets import CatalogEntry, find
-from graphclust.datasets.catalog import GRAPHS, entries, entry_at, entry_named
+from graphclust.datasets.catalog import GRAPHS, CatalogEntry, entries, entry_at, entry_named, find
 from graphclust.io.edges import bytes_to_load
 
 

@@ -13,9 +13,8 @@ import numpy as np
 import pytest
 
 import graphclust
-from graphclust.datasets import cached, clear_cache
 from graphclust.datasets import download as downloads
-from graphclust.datasets.cache import keep_graph, read_kept_graph
+from graphclust.datasets.cache import cached, clear_cache, keep_graph, read_kept_graph
 from graphclust.datasets.catalog import entry_named
 from graphclust.datasets.download import Patience
 

@@ -6,7 +6,7 @@ import http_faults as faults
 import pytest
 
 from graphclust import GraphFormatError, IntegrityError, ParameterError, fetch_snap, load_graph
-from graphclust.datasets import clear_cache
+from graphclust.datasets.cache import clear_cache
 
 EDGES = "# c\n1 2\n2 5\n5 1\n5 9\n12 30\n"
 SNAP = "/data/bigdata/communities/com-amazon"

@@ -13,7 +13,8 @@ from graphclust.errors import GraphFormatError, GraphValidationError, ParameterE
 pytest.importorskip("distributed")
 pytest.importorskip("pyarrow")
 
-from graphclust.distributed import ingest_parquet, ingestion
+from graphclust.distributed import ingestion
+from graphclust.distributed.ingestion import ingest_parquet
 
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore")]
 

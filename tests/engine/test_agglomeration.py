@@ -17,8 +17,8 @@ import graphclust as gc
 from graphclust.compiled.graphs.levels import Task
 from graphclust.compiled.graphs.merging import COARSE_TIE, MANY_READS, NEAR_ENOUGH
 from graphclust.compiled.graphs.objective import value_of
-from graphclust.engine import agglomeration, levels
-from graphclust.engine.agglomeration import agglomerate
+from graphclust.engine import contraction, levels
+from graphclust.engine.contraction import agglomerate
 from graphclust.engine.levels import run_on, with_sums
 from graphclust.engine.resolution import dendrogram_of
 from graphclust.objective.objective import OBJECTIVES, chance_objective, weigh
@@ -207,7 +207,7 @@ def test_nodes_that_hang_on_a_hub_are_merged_in_time_that_grows_with_their_numbe
     """Each union with a hub shifts the gains of all the others: that must not cost a look at all of them."""
     graph = hub_graph(name, 4_000)
     monkeypatch.setattr(levels, "AT_ONCE", 0)
-    monkeypatch.setattr(agglomeration, "ENTRIES_PER_STEP", graph.n_entries)
+    monkeypatch.setattr(contraction, "ENTRIES_PER_LOOK", graph.n_entries)
     resolution, counted = {"modularity": 1.0, "constant_potts": 1e-4}.get(objective), Counted()
     run, wanted = run_and_objective(graph, objective.replace("beyond chance", "constant_potts"), resolution, 5)
     run = replace(run, progress=counted)
@@ -239,7 +239,7 @@ def test_merging_goes_on_from_where_a_step_ended(objective, monkeypatch):
     )
     at_once = agglomerate(run.finest, Task(wanted, 5), run)
     monkeypatch.setattr(levels, "AT_ONCE", 0)
-    monkeypatch.setattr(agglomeration, "ENTRIES_PER_STEP", 7)
+    monkeypatch.setattr(contraction, "ENTRIES_PER_LOOK", 7)
     counted = Counted()
     in_steps = agglomerate(run.finest, Task(wanted, 5), replace(run, progress=counted))
     assert (in_steps.labels == at_once.labels).all() and counted.steps > 100

@@ -2,44 +2,28 @@
 
 import itertools
 import json
-import signal
 import warnings
 
 import networkx as nx
 import numpy as np
 import pytest
 from cases import refuses
-from graphs import make_graph
+from graphs import leafy_graph, make_graph
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 
 import graphclust
 from graphclust import balanced_partition
-from graphclust.compiled.graphs import balance as balance_loops
-from graphclust.compiled.graphs import fiduccia_mattheyses as climbing
-from graphclust.compiled.graphs.levels import Task
-from graphclust.compiled.graphs.objective import ADDITIVE, Objective
-from graphclust.compiled.graphs.region_growing import balance_connected, grow_halves, join_singletons
-from graphclust.compiled.runtime.loops import plain
-from graphclust.compiled.runtime.random_numbers import draws_of
-from graphclust.engine import levels
-from graphclust.engine.levels import partition_in, room_for, value, with_sizes_as_masses, with_sums
-from graphclust.engine.packing import packed_labels
+from graphclust.engine.cluster_sizes import packed_labels
 from graphclust.errors import GraphValidationError, Interrupted, ParameterError
 from graphclust.faces.cli.main import main
-from graphclust.objective.objective import weigh
 
 pytestmark = [
     pytest.mark.slow,  # loops for nodes with sizes take half a minute to compile
     pytest.mark.filterwarnings("ignore:.*isolated node:graphclust.errors.GraphWarning"),
 ]
 MESH = nx.convert_node_labels_to_integers(nx.triangular_lattice_graph(18, 36))
-
-
-def cut_of(A, labels):
-    entries = sparse.coo_array(A)
-    return entries.data[labels[entries.row] != labels[entries.col]].sum() / 2
 
 
 def random_graph(n, seed, share):
@@ -109,14 +93,6 @@ def test_no_part_of_a_mesh_is_empty_work():
         balanced_partition(nx.path_graph(4), 3, max_imbalance=0.2, min_imbalance=0.0, node_weight=[1, 1, 1, 3])
 
 
-def leafy_graph(n, n_leaves, seed):
-    """A connected graph with hubs, to which most leaves hang."""
-    graph, rng = nx.powerlaw_cluster_graph(n, 3, 0.1, seed=seed), np.random.default_rng(seed)
-    degrees = np.array([degree for _, degree in graph.degree()])
-    graph.add_edges_from(zip(range(n, n + n_leaves), rng.choice(n, n_leaves, p=degrees / degrees.sum()), strict=True))
-    return graph
-
-
 @pytest.mark.parametrize("effort", ["low", "normal"])
 def test_contiguous_parts_of_a_graph_of_many_leaves_are_in_one_piece(effort):
     graph = leafy_graph(300, 150, seed=0)
@@ -124,24 +100,6 @@ def test_contiguous_parts_of_a_graph_of_many_leaves_are_in_one_piece(effort):
     scattered = balanced_partition(graph, 16, effort=effort, rng=1)
     assert scattered.n_pieces > parts.n_pieces == 16 and parts.edge_cut < 1.1 * scattered.edge_cut
     assert parts.sizes.min() >= 27 and parts.sizes.max() <= 29
-
-
-@pytest.mark.parametrize("seed", range(6))
-def test_pieces_leave_heavy_clusters_which_stay_connected(seed):
-    graph, rng = leafy_graph(60, 40, seed), np.random.default_rng(seed)
-    weights = rng.integers(1, 4, 100).astype(float)
-    run = run_on(graphclust.as_graph(graph), weights)
-    ends = nx.multi_source_dijkstra_path(graph, rng.choice(60, 5, replace=False).tolist())
-    labels = np.unique([ends[u][0] for u in range(100)], return_inverse=True)[1].astype(np.int32)
-    ballast, before = np.array([0.0, 9.0, 0.0, 4.0, 0.0]), labels.copy()
-    mean = (weights.sum() + ballast.sum()) / 5
-    task = Task(Objective(ADDITIVE, 0.0, 1.0), 5, np.floor(0.9 * mean), np.ceil(1.1 * mean))
-    within = balance_connected(run.finest, labels, task, ballast)
-    load = np.bincount(labels, weights) + ballast
-    assert within == bool((load >= task.least).all() and (load <= task.most).all()) and within
-    assert all(nx.is_connected(graph.subgraph(np.flatnonzero(labels == c).tolist())) for c in range(5))
-    spread = [np.var(np.bincount(one, weights) + ballast) for one in (labels, before)]
-    assert spread[0] < spread[1]
 
 
 def test_a_time_budget_that_is_too_short_takes_no_more_than_low_effort():
@@ -241,7 +199,7 @@ def test_weights_that_add_up_to_equal_parts_are_packed_so():
 def test_finds_the_smallest_balanced_cut_of_sixteen_nodes(seed):
     A = random_graph(16, seed, 0.4)
     halves = [np.isin(np.arange(16), half).astype(int) for half in itertools.combinations(range(16), 8) if 0 in half]
-    best = min(cut_of(A, labels) for labels in halves)
+    best = min(graphclust.edge_cut(A, labels) for labels in halves)
     assert balanced_partition(A, 2, max_imbalance=0, rng=seed).edge_cut == pytest.approx(best)
 
 
@@ -265,7 +223,7 @@ def test_cuts_as_little_as_metis():
     for k in (4, 16):
         _, theirs = pymetis.part_graph(k, adjacency=neighbors, options=pymetis.Options(ufactor=30))
         ours = np.median([balanced_partition(A, k, rng=seed).edge_cut for seed in range(3)])
-        assert ours <= cut_of(A, np.asarray(theirs))
+        assert ours <= graphclust.edge_cut(A, np.asarray(theirs))
 
 
 @pytest.mark.parametrize("unit", [2.0**-600, 2.0**600])
@@ -379,116 +337,6 @@ def test_the_permutation_puts_the_parts_on_the_diagonal():
     assert sorted(found.permutation()) == list(range(len(MESH)))
     loose = graphclust.Clustering(np.array([-1, 1, 0, 0, 1]), 2, graphclust.as_graph(make_graph("no edges")))
     assert loose.permutation().tolist() == [2, 3, 1, 4, 0]
-
-
-def run_on(graph, size):
-    return with_sizes_as_masses(levels.run_on(weigh(graph, "edge_cut")), size)
-
-
-def climbed(level, found, task, seed=0):
-    room, rng = room_for(level, task.k), np.random.default_rng(seed)
-    climbing.climb_into(
-        level, found, task, np.zeros(task.k), climbing.FMLimits(1, 20, np.inf, 30, 0.0), draws_of(rng), room
-    )
-    return partition_in(room, task.k)
-
-
-def test_fiduccia_mattheyses_crosses_a_hill():
-    ladder = graphclust.as_graph(nx.circular_ladder_graph(20))
-    run, task = run_on(ladder, np.ones(40)), Task(Objective(ADDITIVE, 0.0, 1.0), 2, 0.0, 30.0)
-    labels = (np.arange(40) % 20 < 10).astype(np.int32)
-    labels[[20, 39]] = 1  # a border of slanted steps: each move alone loses or keeps
-    found = with_sums(run.finest, labels, 2, run)
-    assert value(climbed(run.finest, found, task), task) > value(found, task)
-
-
-def moved_in_rounds(level, found, task):
-    room, rounds = room_for(level, task.k), balance_loops.Rounds(0.25, 12)
-    return partition_in(room, balance_loops.move_in_rounds_into(level, found, task, np.zeros(task.k), rounds, room))
-
-
-@pytest.mark.parametrize("seed", range(8))
-@pytest.mark.parametrize(("move", "most"), [(climbed, 14), (moved_in_rounds, 13)])
-def test_moves_never_lower_the_value_nor_break_the_bound(move, most, seed):
-    run = run_on(graphclust.as_graph(random_graph(60, seed, 0.1)), np.ones(60))
-    task = Task(Objective(ADDITIVE, 0.0, 1.0), 5, 0.0, float(most))
-    found = with_sums(run.finest, np.random.default_rng(seed).permutation(np.arange(60) % 5).astype(np.int32), 5, run)
-    after = move(run.finest, found, task)
-    sizes = np.bincount(after.labels, minlength=5)
-    assert after.sums.inside == pytest.approx(with_sums(run.finest, after.labels, 5, run).sums.inside)
-    assert value(after, task) > value(found, task) and sizes.max() <= most and sizes.min() > 0
-    assert after.sums.size.tolist() == sizes.tolist()
-    for u, to in itertools.product(range(60 if move is climbed else 0), range(5)):  # no move that has room gains
-        moved = after.labels.copy()
-        moved[u] = to
-        if np.bincount(moved).max() <= most and len(np.unique(moved)) == 5:
-            assert value(with_sums(run.finest, moved, 5, run), task) <= value(after, task) + 1e-9
-
-
-def test_rounds_of_moves_exchange_nodes_of_full_clusters():
-    cliques = nx.convert_node_labels_to_integers(nx.disjoint_union(nx.complete_graph(10), nx.complete_graph(10)))
-    run, task = run_on(graphclust.as_graph(cliques), np.ones(20)), Task(Objective(ADDITIVE, 0.0, 1.0), 2, 0.0, 10.0)
-    labels = (np.arange(20) >= 10).astype(np.int32)
-    labels[[0, 1, 2, 10, 11, 12]] ^= 1
-    found = with_sums(run.finest, labels, 2, run)
-    assert climbed(run.finest, found, task).labels.tolist() == labels.tolist()  # no cluster has room
-    after = moved_in_rounds(run.finest, found, task)
-    assert value(after, task) == 180.0 and after.sums.size.tolist() == [10, 10]
-
-
-def test_rounds_of_moves_end_where_the_cut_is_lost_in_the_round_off_of_heavy_edges():
-    light, heavy, A = [(0, 2), (0, 5), (1, 3), (3, 4)], [(2, 3), (2, 4), (3, 5)], np.zeros((6, 6))
-    for (u, v), weight in [*itertools.product(light, [0.1]), *itertools.product(heavy, [1e15])]:
-        A[u, v] = A[v, u] = weight
-    run, task = run_on(graphclust.as_graph(A), np.ones(6)), Task(Objective(ADDITIVE, 0.0, 1.0), 2, 0.0, 4.0)
-    found = with_sums(run.finest, (np.arange(6) % 2).astype(np.int32), 2, run)
-
-    def give_up(*_):
-        raise TimeoutError("rounds go on and on")
-
-    before = signal.signal(signal.SIGALRM, give_up)
-    signal.setitimer(signal.ITIMER_REAL, 5.0)
-    try:
-        with plain():  # a compiled loop would not hear of it
-            after = moved_in_rounds(run.finest, found, task)
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0.0)
-        signal.signal(signal.SIGALRM, before)
-    assert cut_of(A, after.labels) < cut_of(A, found.labels) and np.bincount(after.labels).max() <= 4
-
-
-@pytest.mark.parametrize("k", [0, 4])
-@pytest.mark.parametrize("seed", range(5))
-def test_balancing_moves_clusters_into_their_bounds(seed, k):
-    graph, rng = graphclust.as_graph(random_graph(40, seed, 0.1)), np.random.default_rng(seed)
-    run = run_on(graph, np.ones(40))
-    labels = np.r_[np.arange(4), rng.integers(0, 2, 36)].astype(np.int32)
-    found, task = with_sums(run.finest, labels, 4, run), Task(Objective(ADDITIVE, 0.0, 1.0), k, 8.0, 12.0)
-    room = room_for(run.finest, 4)
-    n_clusters, within = balance_loops.balance_into(run.finest, found, task, np.zeros(4), room)
-    sizes = np.bincount(room.labels, minlength=n_clusters)
-    assert within and sizes.min() >= 8 and sizes.max() <= 12 and (k == 0 or n_clusters == k)
-    again = with_sums(run.finest, room.labels, n_clusters, run)
-    assert room.sums.inside[:n_clusters] == pytest.approx(again.sums.inside)
-
-
-def test_a_half_grows_to_its_target_in_one_piece():
-    graph = graphclust.as_graph(nx.grid_2d_graph(8, 8))
-    halves = grow_halves(graph.rows, np.ones(64), np.zeros(64, np.int32), np.array([32.0]), np.arange(64))
-    assert np.bincount(halves).tolist() == [32, 32]
-    grid = nx.convert_node_labels_to_integers(nx.grid_2d_graph(8, 8))
-    assert nx.is_connected(grid.subgraph(np.flatnonzero(halves == 1)))
-
-
-def test_leaves_of_a_hub_join_each_other_within_the_bound():
-    star = graphclust.as_graph(nx.star_graph(9))
-    labels = np.arange(10, dtype=np.int32)
-    k = join_singletons(star.rows, np.ones(10), np.zeros(10, np.int32), labels, 3.0)
-    sizes = np.bincount(labels)
-    assert len(sizes) == k and sizes.max() <= 3 and (sizes[labels[1:]] > 1).sum() >= 8
-    apart = np.arange(10, dtype=np.int32)
-    join_singletons(star.rows, np.ones(10), np.zeros(10, np.int32), apart, 1.0)
-    assert apart.tolist() == list(range(10))
 
 
 def test_the_command_writes_parts_permutation_and_matrix(tmp_path, capsys):

@@ -1,22 +1,33 @@
 """Bounds on what communities hold: always met, or an error that says which numbers would do."""
 
+import itertools
+import signal
+
 import networkx as nx
 import numpy as np
 import pytest
 from cases import refuses
-from graphs import random_matrix
+from graphs import leafy_graph, random_matrix
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import graphclust
 from graphclust import GraphValidationError, communities
+from graphclust.compiled.graphs import balance
+from graphclust.compiled.graphs import fiduccia_mattheyses as climbing
 from graphclust.compiled.graphs.levels import Task
 from graphclust.compiled.graphs.objective import ADDITIVE, Objective
-from graphclust.engine.agglomeration import agglomerate
+from graphclust.compiled.graphs.region_growing import balance_connected, grow_halves, join_singletons
+from graphclust.compiled.runtime.loops import plain
+from graphclust.compiled.runtime.random_numbers import draws_of
 from graphclust.engine.bounds import as_bounds, as_bounds_of_k
-from graphclust.engine.levels import run_on, with_sums
+from graphclust.engine.connectivity import connect_once, find_connected_parts
+from graphclust.engine.contraction import agglomerate
+from graphclust.engine.levels import partition_in, room_for, run_on, value, with_sizes_as_masses, with_sums
 from graphclust.engine.local_moving import find_regions, refine
 from graphclust.engine.resolution import task_at
+from graphclust.engine.settling import is_within, rebalance, settle
+from graphclust.engine.within_bounds import balance_by_pieces, grow_connected
 from graphclust.errors import ParameterError
 from graphclust.faces.cli.main import main
 from graphclust.objective.objective import weigh
@@ -150,9 +161,8 @@ def test_bounds_pass_exactly_where_some_number_of_clusters_meets_them(n, least, 
         assert is_possible
 
 
-def level_and_run(A, sizes, objective="modularity"):
-    graph = graphclust.as_graph(A)
-    on = weigh(graph, objective)
+def level_and_run(G, sizes, objective="modularity"):
+    on = weigh(graphclust.as_graph(G), objective)
     run = run_on(on, size=sizes)
     return on, run.finest, run
 
@@ -197,3 +207,178 @@ def test_the_command_takes_bounds(tmp_path, capsys):
     assert main(["communities", "karate", "--small", "apart"]) == 2
     assert "--small apart leaves out clusters of less than --min-size" in capsys.readouterr().err
     assert main(["communities", "karate", "--max-size", "0.5"]) == 2
+
+
+def level_and_goal(G, k, least, most):
+    on, level, run = level_and_run(G, np.ones(len(G)), "constant_potts")
+    return level, Task(Objective(ADDITIVE, on.totals.chance, 1.0), k, least, most), run
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_settling_makes_k_clusters_within_the_bounds_of_any_partition(seed):
+    level, task, run = level_and_goal(nx.barabasi_albert_graph(50, 2, seed=seed), 5, 8.0, 12.0)
+    for labels in (np.zeros(50), np.arange(50), np.arange(50) % 5, np.arange(50) // 7):
+        found = with_sums(level, labels.astype(np.int32), int(labels.max()) + 1, run)
+        if len(found.sums.size) >= task.k:
+            assert is_within(level, settle(level, found, task, run), task, run)
+
+
+def test_growth_makes_connected_clusters():
+    level, task, run = level_and_goal(nx.les_miserables_graph(), 6, 1.0, 77.0)
+    found = grow_connected(level, 6, run)
+    assert is_within(level, found, task, run) and find_connected_parts(level, found, run)[1] == 6
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_balancing_keeps_clusters_connected(seed):
+    graph = nx.convert_node_labels_to_integers(nx.grid_2d_graph(8, 8))
+    level, task, run = level_and_goal(graph, 4, 15.0, 17.0)
+    corners = np.array([0, 1, 8, 9])
+    labels = np.full(64, 0, np.int32)
+    labels[corners[1:] + 4 * seed] = [1, 2, 3]
+    found = with_sums(level, labels, 4, run)
+    if find_connected_parts(level, found, run)[1] > 4:
+        return
+    made = balance_by_pieces(level, found, task, run)
+    assert is_within(level, made, task, run) and find_connected_parts(level, made, run)[1] == 4
+
+
+@pytest.mark.parametrize(
+    ("least", "most", "joins"), [(1.0, 4.0, True), (1.0, 3.0, False), (3.0, 4.0, False), (2.0, 4.0, True)]
+)
+def test_a_part_joins_a_neighbor_only_where_both_clusters_stay_within_the_bounds(least, most, joins):
+    level, task, run = level_and_goal(nx.path_graph(6), 2, least, most)
+    found = with_sums(level, np.array([0, 1, 1, 1, 0, 0], np.int32), 2, run)
+    assert connect_once(level, found, task, run).labels.tolist() == (
+        [1, 1, 1, 1, 0, 0] if joins else [0, 1, 1, 1, 0, 0]
+    )
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_pieces_leave_heavy_clusters_which_stay_connected(seed):
+    graph, rng = leafy_graph(60, 40, seed), np.random.default_rng(seed)
+    weights = rng.integers(1, 4, 100).astype(float)
+    run = run_of_parts(graph, weights)
+    ends = nx.multi_source_dijkstra_path(graph, rng.choice(60, 5, replace=False).tolist())
+    labels = np.unique([ends[u][0] for u in range(100)], return_inverse=True)[1].astype(np.int32)
+    ballast, before = np.array([0.0, 9.0, 0.0, 4.0, 0.0]), labels.copy()
+    mean = (weights.sum() + ballast.sum()) / 5
+    task = Task(Objective(ADDITIVE, 0.0, 1.0), 5, np.floor(0.9 * mean), np.ceil(1.1 * mean))
+    within = balance_connected(run.finest, labels, task, ballast)
+    load = np.bincount(labels, weights) + ballast
+    assert within == bool((load >= task.least).all() and (load <= task.most).all()) and within
+    assert all(nx.is_connected(graph.subgraph(np.flatnonzero(labels == c).tolist())) for c in range(5))
+    spread = [np.var(np.bincount(one, weights) + ballast) for one in (labels, before)]
+    assert spread[0] < spread[1]
+
+
+def run_of_parts(G, size):
+    return with_sizes_as_masses(run_on(weigh(graphclust.as_graph(G), "edge_cut")), size)
+
+
+def climbed(level, found, task, seed=0):
+    room, rng = room_for(level, task.k), np.random.default_rng(seed)
+    climbing.climb_into(
+        level, found, task, np.zeros(task.k), climbing.FMLimits(1, 20, np.inf, 30, 0.0), draws_of(rng), room
+    )
+    return partition_in(room, task.k)
+
+
+def test_fiduccia_mattheyses_crosses_a_hill():
+    ladder = graphclust.as_graph(nx.circular_ladder_graph(20))
+    run, task = run_of_parts(ladder, np.ones(40)), Task(Objective(ADDITIVE, 0.0, 1.0), 2, 0.0, 30.0)
+    labels = (np.arange(40) % 20 < 10).astype(np.int32)
+    labels[[20, 39]] = 1  # a border of slanted steps: each move alone loses or keeps
+    found = with_sums(run.finest, labels, 2, run)
+    assert value(climbed(run.finest, found, task), task) > value(found, task)
+
+
+def moved_in_rounds(level, found, task):
+    room, rounds = room_for(level, task.k), balance.Rounds(0.25, 12)
+    return partition_in(room, balance.move_in_rounds_into(level, found, task, np.zeros(task.k), rounds, room))
+
+
+@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize(("move", "most"), [(climbed, 14), (moved_in_rounds, 13)])
+def test_moves_never_lower_the_value_nor_break_the_bound(move, most, seed):
+    run = run_of_parts(random_matrix(60, seed, 0.1), np.ones(60))
+    task = Task(Objective(ADDITIVE, 0.0, 1.0), 5, 0.0, float(most))
+    found = with_sums(run.finest, np.random.default_rng(seed).permutation(np.arange(60) % 5).astype(np.int32), 5, run)
+    after = move(run.finest, found, task)
+    sizes = np.bincount(after.labels, minlength=5)
+    assert after.sums.inside == pytest.approx(with_sums(run.finest, after.labels, 5, run).sums.inside)
+    assert value(after, task) > value(found, task) and sizes.max() <= most and sizes.min() > 0
+    assert after.sums.size.tolist() == sizes.tolist()
+    for u, to in itertools.product(range(60 if move is climbed else 0), range(5)):  # no move that has room gains
+        moved = after.labels.copy()
+        moved[u] = to
+        if np.bincount(moved).max() <= most and len(np.unique(moved)) == 5:
+            assert value(with_sums(run.finest, moved, 5, run), task) <= value(after, task) + 1e-9
+
+
+def test_rounds_of_moves_exchange_nodes_of_full_clusters():
+    cliques = nx.convert_node_labels_to_integers(nx.disjoint_union(nx.complete_graph(10), nx.complete_graph(10)))
+    run, task = run_of_parts(cliques, np.ones(20)), Task(Objective(ADDITIVE, 0.0, 1.0), 2, 0.0, 10.0)
+    labels = (np.arange(20) >= 10).astype(np.int32)
+    labels[[0, 1, 2, 10, 11, 12]] ^= 1
+    found = with_sums(run.finest, labels, 2, run)
+    assert climbed(run.finest, found, task).labels.tolist() == labels.tolist()  # no cluster has room
+    after = moved_in_rounds(run.finest, found, task)
+    assert value(after, task) == 180.0 and after.sums.size.tolist() == [10, 10]
+
+
+def test_rounds_of_moves_end_where_the_cut_is_lost_in_the_round_off_of_heavy_edges():
+    light, heavy, A = [(0, 2), (0, 5), (1, 3), (3, 4)], [(2, 3), (2, 4), (3, 5)], np.zeros((6, 6))
+    for (u, v), weight in [*itertools.product(light, [0.1]), *itertools.product(heavy, [1e15])]:
+        A[u, v] = A[v, u] = weight
+    run, task = run_of_parts(A, np.ones(6)), Task(Objective(ADDITIVE, 0.0, 1.0), 2, 0.0, 4.0)
+    found = with_sums(run.finest, (np.arange(6) % 2).astype(np.int32), 2, run)
+
+    def give_up(*_):
+        raise TimeoutError("rounds go on and on")
+
+    before = signal.signal(signal.SIGALRM, give_up)
+    signal.setitimer(signal.ITIMER_REAL, 5.0)
+    try:
+        with plain():  # a compiled loop would not hear of it
+            after = moved_in_rounds(run.finest, found, task)
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0.0)
+        signal.signal(signal.SIGALRM, before)
+    assert (
+        graphclust.edge_cut(A, after.labels) < graphclust.edge_cut(A, found.labels)
+        and np.bincount(after.labels).max() <= 4
+    )
+
+
+@pytest.mark.parametrize("k", [0, 4])
+@pytest.mark.parametrize("seed", range(5))
+def test_balancing_moves_clusters_into_their_bounds(seed, k):
+    graph, rng = graphclust.as_graph(random_matrix(40, seed, 0.1)), np.random.default_rng(seed)
+    run = run_of_parts(graph, np.ones(40))
+    labels = np.r_[np.arange(4), rng.integers(0, 2, 36)].astype(np.int32)
+    found, task = with_sums(run.finest, labels, 4, run), Task(Objective(ADDITIVE, 0.0, 1.0), k, 8.0, 12.0)
+    made, within = rebalance(run.finest, found, task)
+    n_clusters = len(made.sums.size)
+    sizes = np.bincount(made.labels, minlength=n_clusters)
+    assert within and sizes.min() >= 8 and sizes.max() <= 12 and (k == 0 or n_clusters == k)
+    assert made.sums.inside == pytest.approx(with_sums(run.finest, made.labels, n_clusters, run).sums.inside)
+
+
+def test_a_half_grows_to_its_target_in_one_piece():
+    graph = graphclust.as_graph(nx.grid_2d_graph(8, 8))
+    halves = grow_halves(graph.rows, np.ones(64), np.zeros(64, np.int32), np.array([32.0]), np.arange(64))
+    assert np.bincount(halves).tolist() == [32, 32]
+    grid = nx.convert_node_labels_to_integers(nx.grid_2d_graph(8, 8))
+    assert nx.is_connected(grid.subgraph(np.flatnonzero(halves == 1)))
+
+
+def test_leaves_of_a_hub_join_each_other_within_the_bound():
+    star = graphclust.as_graph(nx.star_graph(9))
+    labels = np.arange(10, dtype=np.int32)
+    k = join_singletons(star.rows, np.ones(10), np.zeros(10, np.int32), labels, 3.0)
+    sizes = np.bincount(labels)
+    assert len(sizes) == k and sizes.max() <= 3 and (sizes[labels[1:]] > 1).sum() >= 8
+    apart = np.arange(10, dtype=np.int32)
+    join_singletons(star.rows, np.ones(10), np.zeros(10, np.int32), apart, 1.0)
+    assert apart.tolist() == list(range(10))

@@ -1,6 +1,5 @@
 """Exactly k clusters within bounds: always k, always within, connected where that can be, else a clear error."""
 
-import dataclasses
 import itertools
 from functools import partial
 
@@ -16,17 +15,11 @@ from scipy.io import mmread, mmwrite
 
 import graphclust
 from graphclust import Coreset, coreset_sc
-from graphclust.compiled.graphs.levels import Task
-from graphclust.compiled.graphs.objective import ADDITIVE, Objective
 from graphclust.engine import v_cycle
 from graphclust.engine.bounds import as_bounds_of_k, describe_sure_bounds, pack
-from graphclust.engine.connected_balance import balance_by_pieces, grow_connected
-from graphclust.engine.connectivity import connect_once
-from graphclust.engine.levels import run_on, with_sums
-from graphclust.engine.settling import is_within, settle
+from graphclust.engine.levels import run_on
 from graphclust.errors import GraphValidationError, Interrupted, ParameterError
 from graphclust.faces.cli.main import main
-from graphclust.io.node_weights import read_node_weights
 from graphclust.objective.objective import OBJECTIVES, weigh
 
 pytestmark = [
@@ -290,42 +283,6 @@ def test_what_is_called_sure_to_do_is_met_by_packing(weights, k):
     assert load.max() <= most and load.min() >= least
 
 
-def level_and_goal(graph, k, least, most):
-    on = weigh(graphclust.as_graph(graph), "constant_potts")
-    run = run_on(on, size=np.ones(len(graph)))
-    return run.finest, Task(Objective(ADDITIVE, on.totals.chance, 1.0), k, least, most), run
-
-
-@pytest.mark.parametrize("seed", range(4))
-def test_settling_makes_k_clusters_within_the_bounds_of_any_partition(seed):
-    level, task, run = level_and_goal(nx.barabasi_albert_graph(50, 2, seed=seed), 5, 8.0, 12.0)
-    for labels in (np.zeros(50), np.arange(50), np.arange(50) % 5, np.arange(50) // 7):
-        found = with_sums(level, labels.astype(np.int32), int(labels.max()) + 1, run)
-        if len(found.sums.size) >= task.k:
-            assert is_within(level, settle(level, found, task, run), task, run)
-
-
-def test_growth_makes_connected_clusters():
-    level, task, run = level_and_goal(NOVEL, 6, 1.0, 77.0)
-    found = grow_connected(level, 6, run)
-    assert is_within(level, found, task, run)
-    assert n_disconnected(nx.to_scipy_sparse_array(NOVEL), found.labels) == 0
-
-
-@pytest.mark.parametrize("seed", range(4))
-def test_balancing_keeps_clusters_connected(seed):
-    graph = nx.convert_node_labels_to_integers(nx.grid_2d_graph(8, 8))
-    level, task, run = level_and_goal(graph, 4, 15.0, 17.0)
-    corners = np.array([0, 1, 8, 9])
-    labels = np.full(64, 0, np.int32)
-    labels[corners[1:] + 4 * seed] = [1, 2, 3]
-    found = with_sums(level, labels, 4, run)
-    if n_disconnected(nx.to_scipy_sparse_array(graph), labels):
-        return
-    made = balance_by_pieces(level, found, task, run)
-    assert is_within(level, made, task, run) and n_disconnected(nx.to_scipy_sparse_array(graph), made.labels) == 0
-
-
 def test_a_path_is_within_its_bounds_at_every_k():
     path = graphclust.cluster_path(NOVEL, [4, 6, 9], min_size=4, max_size=25, rng=0)
     for k in path.ks:
@@ -402,45 +359,6 @@ def test_the_command_clusters_within_bounds(tmp_path, capsys):
         assert code == (2 if words else 0) and (words or "") in capsys.readouterr().err
 
 
-@pytest.mark.parametrize(
-    ("text", "words"),
-    [
-        ("1\n2\n", "2 numbers.*3 nodes"),
-        ("1\nx\n3\n", "line 2.*'x'"),
-        ("0 5\n1 5\n", "no weight of 1 node.*2"),
-        ("0 5\n1 5\n1 6\n2 2\n", "line 3.*'1' a second time"),
-        ("\n# nothing\n", "empty"),
-    ],
-)
-def test_files_of_weights_that_cannot_be_used_are_explained(tmp_path, text, words):
-    (tmp_path / "weights").write_text(text)
-    refuses(
-        graphclust.GraphFormatError,
-        words,
-        read_node_weights,
-        tmp_path / "weights",
-        graphclust.as_graph(nx.path_graph(3)),
-    )
-
-
-def test_weights_of_a_metis_file_count_in_bounds_and_its_parts_are_read_back(tmp_path):
-    weights = 1 + np.arange(64) % 7
-    graph = graphclust.as_graph(nx.to_scipy_sparse_array(nx.grid_2d_graph(8, 8)))
-    graphclust.save_graph(tmp_path / "grid.graph", dataclasses.replace(graph, node_weights=weights.astype(float)))
-    assert (tmp_path / "grid.graph").read_text().splitlines()[:2] == ["64 112 010", "1 2 9"]
-    for found in (
-        coreset_sc(tmp_path / "grid.graph", 4, max_size=np.ceil(1.03 * weights.sum() / 4), rng=0),
-        graphclust.balanced_partition(tmp_path / "grid.graph", 4, rng=0),
-    ):
-        load = np.bincount(found.labels, weights)
-        assert load.max() <= np.ceil(1.03 * weights.sum() / 4) and found.parameters["node_weight"] == "file"
-    command = ["partition", str(tmp_path / "grid.graph"), "-k", "4", "-q", "-o", str(tmp_path / "grid.graph.part.4")]
-    assert main(command) == 0
-    parts = graphclust.read_labels(tmp_path / "grid.graph.part.4")[1]
-    assert (tmp_path / "grid.graph.part.4").read_text() == "".join(f"{part}\n" for part in parts)
-    assert np.bincount(parts, weights).max() <= np.ceil(1.03 * weights.sum() / 4)
-
-
 def matrix_file(path, A):
     mmwrite(path, A, symmetry="general")
     return str(path)
@@ -501,17 +419,6 @@ def test_info_says_what_to_do_with_each_kind_of_matrix(tmp_path, capsys, kind, w
     said = capsys.readouterr().out
     assert f"kind        {kind}\n" in said and all(word in said for word in words)
     assert kind != "bipartite" or (main(["info", file]) == 1 and "--bipartite" in capsys.readouterr().err)
-
-
-@pytest.mark.parametrize(
-    ("least", "most", "joins"), [(1.0, 4.0, True), (1.0, 3.0, False), (3.0, 4.0, False), (2.0, 4.0, True)]
-)
-def test_a_part_joins_a_neighbor_only_where_both_clusters_stay_within_the_bounds(least, most, joins):
-    level, task, run = level_and_goal(nx.path_graph(6), 2, least, most)
-    found = with_sums(level, np.array([0, 1, 1, 1, 0, 0], np.int32), 2, run)
-    assert connect_once(level, found, task, run).labels.tolist() == (
-        [1, 1, 1, 1, 0, 0] if joins else [0, 1, 1, 1, 0, 0]
-    )
 
 
 def test_equal_parts_of_a_graph_whose_coarsest_one_has_no_edge(monkeypatch):

@@ -9,14 +9,13 @@ from scipy import sparse
 
 import graphclust as gc
 from graphclust.compiled.graphs.levels import Task
-from graphclust.engine import connectivity, sequential_contraction
+from graphclust.engine import connectivity, contraction
 from graphclust.engine.levels import run_on, with_sums
 from graphclust.engine.resolution import objective_of
 from graphclust.graph.executor import Engine
 from graphclust.objective.objective import OBJECTIVES, as_objective_choice, weigh
 from graphclust.partition.components import mask_nodes
-from graphclust.two_step.blockwise import GraphSource
-from graphclust.two_step.executors import InBlocks
+from graphclust.two_step.in_blocks import GraphSource, InBlocks
 from graphclust.two_step.in_memory import InMemory
 
 TWO_STEP = {"in memory": {"method": "two-step"}, "by blocks": {"coreset": gc.Coreset(sampling="parallel")}}
@@ -119,7 +118,7 @@ def test_clusters_are_connected_where_components_are_put_aside(way):
 @pytest.mark.parametrize("method", ["two-step", "multilevel"])
 @pytest.mark.filterwarnings("ignore::graphclust.errors.ConvergenceWarning")
 def test_clusters_of_a_graph_read_in_order_from_a_store_are_connected(method, tmp_path, monkeypatch):
-    monkeypatch.setattr(sequential_contraction, "STREAMED", 0)
+    monkeypatch.setattr(contraction, "STREAMED", 0)
     for seed in range(3):
         store = gc.save_store(tmp_path / f"{seed}.store", sparse_graph(seed))
         found = gc.coreset_sc(store, 8, method=method, rng=seed)

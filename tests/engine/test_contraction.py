@@ -14,9 +14,8 @@ from scipy import sparse
 import graphclust as gc
 from graphclust.compiled.graphs import v_cycle
 from graphclust.compiled.graphs.levels import Task
-from graphclust.engine import contraction, engine, levels, sequential_contraction
-from graphclust.engine.agglomeration import agglomerate
-from graphclust.engine.contraction import contract, contractions, links_of_clusters
+from graphclust.engine import contraction, engine, levels
+from graphclust.engine.contraction import agglomerate, contract, contractions, links_of_clusters
 from graphclust.engine.engine import labels_of_nodes
 from graphclust.engine.levels import n_entries, run_on, value
 from graphclust.engine.local_moving import find_regions
@@ -90,7 +89,7 @@ def test_links_of_clusters_are_sums_of_edges_however_they_are_read(k, weighted, 
     expected = member.T @ graph.to_scipy().toarray() @ member
     for at_once, streamed, block in ((levels.AT_ONCE, 1 << 60, 1 << 21), (0, 1 << 60, 1 << 8), (0, 0, 1 << 21)):
         monkeypatch.setattr(levels, "AT_ONCE", at_once)
-        monkeypatch.setattr(sequential_contraction, "STREAMED", streamed)
+        monkeypatch.setattr(contraction, "STREAMED", streamed)
         monkeypatch.setattr(contraction, "ENTRIES_PER_BLOCK", block)
         step = contract(run.finest, regions, run)
         np.testing.assert_array_equal(dense(step.coarse.rows), expected - np.diag(np.diag(expected)))
@@ -186,9 +185,9 @@ def test_weights_between_clusters_leave_out_nodes_without_one():
 
 
 def test_sums_of_a_cut_are_exact_after_links_were_estimated(monkeypatch):
-    monkeypatch.setattr(sequential_contraction, "STREAMED", 0)
-    monkeypatch.setattr(sequential_contraction, "SAMPLED", 2_000)  # of some 14,000 entries
-    monkeypatch.setattr(sequential_contraction, "MOST_IN_A_TABLE", 10)
+    monkeypatch.setattr(contraction, "STREAMED", 0)
+    monkeypatch.setattr(contraction, "SAMPLED", 2_000)  # of some 14,000 entries
+    monkeypatch.setattr(contraction, "MOST_IN_A_TABLE", 10)
     monkeypatch.setattr(levels, "AT_ONCE", 0)
     graph = gc.planted_partition(12, 80, 12, 2, rng=518).graph
     run, objective = run_and_objective(graph, "normalized_cut", None, 6)

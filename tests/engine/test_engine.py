@@ -16,7 +16,8 @@ from graphclust.compiled.graphs.levels import Partition
 from graphclust.compiled.graphs.objective import ClusterSums
 from graphclust.compiled.runtime.blocks import most_threads
 from graphclust.engine import engine, family_tree, levels, local_moving
-from graphclust.engine.overlay import overlay, split_disconnected
+from graphclust.engine.connectivity import split_disconnected
+from graphclust.engine.family_tree import overlay
 from graphclust.engine.resolution import schedule_for_any_number, task_at
 from graphclust.errors import GraphWarning, ParameterError
 from graphclust.faces.cli.main import main

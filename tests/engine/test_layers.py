@@ -12,12 +12,11 @@ from graphclust.compiled.graphs.levels import Task
 from graphclust.compiled.graphs.objective import ADDITIVE, Objective
 from graphclust.compiled.runtime.blocks import set_threads
 from graphclust.engine import levels, local_moving
-from graphclust.engine.connectivity import join_homes
+from graphclust.engine.connectivity import join_parts
 from graphclust.engine.contraction import contract
-from graphclust.engine.engine import EFFORTS, partition, partition_into
+from graphclust.engine.engine import EFFORTS, partition, partition_any, partition_into
 from graphclust.engine.levels import run_on, value, with_sums
 from graphclust.engine.nested_levels import without_cut_edges
-from graphclust.engine.unlinked_clusters import partition_any
 from graphclust.graph import layers as build
 from graphclust.objective.objective import as_objective_choice, weigh_layers
 
@@ -223,7 +222,5 @@ def test_parts_of_clusters_join_where_that_gains_most_by_all_masses():
     layered = build.directed(sparse.csr_array((np.ones(len(u)), (u, v)), (9, 9)))
     run, task = start(layered, k=2)
     labels = np.array([0, 0, 0, 0, 1, 1, 1, 1, 0], np.int32)
-    torn = np.array([0, 0, 0, 0, 1, 1, 1, 1, 2])  # node 8 is a part of its own
-    is_home = np.array([True] + [False] * 8)
-    home, _, mass = join_homes(run.finest, is_home | (np.arange(9) == 4), np.where(torn == 2, -1, labels), task)
-    assert home[8] == 1 and mass.sum() == pytest.approx(run.finest.terms.mass.sum())
+    joined = join_parts(run.finest, np.isin(np.arange(9), [0, 4]), labels, task)
+    assert joined.labels[8] == 1 and joined.sums.mass.sum() == pytest.approx(run.finest.terms.mass.sum())

@@ -13,7 +13,7 @@ from reference import objectives as reference
 
 import graphclust as gc
 from graphclust.compiled.graphs.levels import Task
-from graphclust.engine.agglomeration import agglomerate
+from graphclust.engine.contraction import agglomerate
 from graphclust.engine.engine import contract_to_regions
 from graphclust.engine.levels import run_on
 from graphclust.engine.resolution import FLOOR, REGIONS_PER_CLUSTER, Dendrogram, dendrogram_of, plan_for_k

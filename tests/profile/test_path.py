@@ -14,6 +14,7 @@ from scipy import sparse
 from scipy.cluster.hierarchy import fcluster, is_valid_linkage
 
 from graphclust import limit_threads
+from graphclust.engine.resolution import best_ranges
 from graphclust.errors import GraphValidationError, ParameterError
 from graphclust.generators import planted_partition
 from graphclust.objective.agreement import adjusted_rand_index
@@ -22,7 +23,6 @@ from graphclust.objective.objective import ADDITIVE_OBJECTIVES, OBJECTIVES
 from graphclust.partition.coreset_sc import coreset_sc
 from graphclust.profile.path import ClusterPath, match_numbers
 from graphclust.profile.path_builder import cluster_path
-from graphclust.profile.resolution_profile import best_ranges
 
 
 @pytest.fixture(scope="module")

@@ -9,7 +9,7 @@ import pytest
 from cases import refuses
 
 from graphclust import Coreset
-from graphclust.engine.agglomeration import merge_clusters
+from graphclust.engine.refinement import merge_clusters
 from graphclust.errors import GraphWarning, ParameterError
 from graphclust.estimators.k_means import KMeans
 from graphclust.generators import planted_partition

@@ -11,12 +11,11 @@ from scipy import sparse
 
 import graphclust as gc
 from graphclust.compiled.graphs.objective import value_of
-from graphclust.engine.levels import with_sums
-from graphclust.engine.overlay import number_used, pieces_of
+from graphclust.engine.levels import number_used, with_sums
 from graphclust.objective.objective import OBJECTIVES, as_objective_choice
 from graphclust.partition import coreset_sc as door
 from graphclust.two_step import method as coreset_parents
-from graphclust.two_step.in_memory import InMemory
+from graphclust.two_step.in_memory import InMemory, pieces_of
 from graphclust.two_step.method import Regions, default_size, is_doubtful, part_pieces, run_on_clusters
 
 CUT = {"objective": "normalized_cut"}

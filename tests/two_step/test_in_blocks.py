@@ -13,10 +13,8 @@ from graphclust.engine.levels import run_on, with_sums
 from graphclust.graph.executor import ByBlock, Engine
 from graphclust.objective.objective import additive_objective, ratio_objective, weigh
 from graphclust.progress import Progress
-from graphclust.two_step import blockwise as steps
-from graphclust.two_step import executors as in_blocks
-from graphclust.two_step.blockwise import GraphSource, moves_that_empty_none
-from graphclust.two_step.executors import InBlocks
+from graphclust.two_step import in_blocks
+from graphclust.two_step.in_blocks import GraphSource, InBlocks, moves_that_empty_none
 from graphclust.two_step.in_memory import InMemory
 
 pytestmark = pytest.mark.slow
@@ -210,10 +208,10 @@ def test_of_those_that_would_join_a_cluster_its_share_does():
     labels = np.repeat([0, 1], 300).astype(np.int32)
     engine, on = engine_of(graph, 1), weigh(graph, "normalized_cut")
     sums = in_blocks_of(engine, 2).sums(engine.once(lambda source: labels), 2, "normalized_cut")
-    moves = steps.moves_in_block(engine.source, 0, 600, labels, sums, ratio_objective(on.totals), "normalized_cut")
+    moves = in_blocks.moves_in_block(engine.source, 0, 600, labels, sums, ratio_objective(on.totals), "normalized_cut")
     assert (moves.nodes == np.arange(600)).all() and (moves.labels == 1 - labels).all()
     assert (moves.joining == 300 * 300).all(), "each of them has 300 edges"
-    moved = steps.move_labels(engine.source, labels, [moves], sums.size, np.array([0.25, 0.0]), 3, 4)
+    moved = in_blocks.move_labels(engine.source, labels, [moves], sums.size, np.array([0.25, 0.0]), 3, 4)
     assert (moved[:300] == 0).all() and 50 < np.count_nonzero(moved[300:] == 0) < 100
 
 

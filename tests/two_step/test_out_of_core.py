@@ -7,7 +7,7 @@ from scipy import sparse
 import graphclust as gc
 from graphclust.compiled.runtime import blocks
 from graphclust.coreset import sampling
-from graphclust.engine import levels, sequential_contraction
+from graphclust.engine import contraction, levels
 from graphclust.graph.container import scipy_csr
 from graphclust.results import clustering
 from graphclust.results.quotient import contract_graph
@@ -48,20 +48,20 @@ def graph_and_truth(request):
 )
 def test_a_store_gives_the_labels_of_the_graph_in_memory(graph_and_truth, options, tmp_path, monkeypatch):
     graph, _ = graph_and_truth
-    monkeypatch.setattr(sequential_contraction, "STREAMED", 0)
+    monkeypatch.setattr(contraction, "STREAMED", 0)
     expected = gc.coreset_sc(graph, N_BLOCKS, rng=5, **options).labels
     gc.save_store(tmp_path / "g", graph)
     assert (gc.coreset_sc(gc.open_store(tmp_path / "g"), N_BLOCKS, rng=5, **options).labels == expected).all()
     monkeypatch.setattr("graphclust.compiled.runtime.blocks.n_threads", lambda: 1)
     assert (gc.coreset_sc(gc.open_store(tmp_path / "g"), N_BLOCKS, rng=5, **options).labels == expected).all()
     monkeypatch.undo()
-    monkeypatch.setattr(sequential_contraction, "STREAMED", 0)
+    monkeypatch.setattr(contraction, "STREAMED", 0)
     monkeypatch.setattr(blocks.row_blocks, "__defaults__", (123,))
     monkeypatch.setattr(blocks.entry_blocks, "__defaults__", (777,))
     monkeypatch.setattr("graphclust.objective.kernel.NODES_AT_A_TIME", 100)
     monkeypatch.setattr("graphclust.two_step.method.WEIGHTS_AT_A_TIME", 99)
     monkeypatch.setattr("graphclust.coreset.label_extension.LEAST_ROWS", 64)
-    monkeypatch.setattr(sequential_contraction, "ENTRIES_PER_STEP", 500)
+    monkeypatch.setattr(contraction, "ENTRIES_PER_STEP", 500)
     assert (gc.coreset_sc(str(tmp_path / "g"), N_BLOCKS, rng=5, **options).labels == expected).all()
 
 
@@ -131,9 +131,9 @@ def test_the_quotient_is_the_same_in_the_order_of_the_file(graph_and_truth, monk
     cluster = labeled(graph, 40)
     expected = gc.quotient_graph(graph, cluster)
     monkeypatch.setattr(levels, "AT_ONCE", 0)
-    monkeypatch.setattr(sequential_contraction, "STREAMED", 0)
+    monkeypatch.setattr(contraction, "STREAMED", 0)
     for entries in (100, 1 << 24):
-        monkeypatch.setattr(sequential_contraction, "ENTRIES_PER_STEP", entries)
+        monkeypatch.setattr(contraction, "ENTRIES_PER_STEP", entries)
         streamed = contract_graph(graph, cluster, 40)
         assert streamed == expected
         assert (streamed.loops == expected.loops).all() and (streamed.degrees == expected.degrees).all()
@@ -144,7 +144,7 @@ def test_the_quotient_is_the_same_in_the_order_of_the_file(graph_and_truth, monk
 def test_left_out_nodes_weigh_nothing_in_a_contraction(graph_and_truth, monkeypatch, streamed, name):
     graph, truth = graph_and_truth
     monkeypatch.setattr(levels, "AT_ONCE", 0)
-    monkeypatch.setattr(sequential_contraction, "STREAMED", streamed)
+    monkeypatch.setattr(contraction, "STREAMED", streamed)
     searched, nodes = truth >= 0, np.flatnonzero(truth >= 0)
     cluster = np.where(searched, labeled(graph, 40), 0).astype(np.int32)
     rng = np.random.default_rng(0)
@@ -163,12 +163,12 @@ def test_a_sample_of_the_rows_estimates_the_quotient(monkeypatch):
     cluster = (3 * np.maximum(truth, 0) + labeled(graph, 3)).astype(np.int32)
     expected = gc.quotient_graph(graph, cluster)
     monkeypatch.setattr(levels, "AT_ONCE", 0)
-    monkeypatch.setattr(sequential_contraction, "STREAMED", 0)
-    monkeypatch.setattr(sequential_contraction, "MOST_IN_A_TABLE", 0)
+    monkeypatch.setattr(contraction, "STREAMED", 0)
+    monkeypatch.setattr(contraction, "MOST_IN_A_TABLE", 0)
     exact = contract_graph(graph, cluster, k)
     assert np.allclose(exact.to_scipy().toarray(), expected.to_scipy().toarray())
-    monkeypatch.setattr(sequential_contraction, "RUN", 4)
-    monkeypatch.setattr(sequential_contraction, "SAMPLED", graph.n_entries // 3)
+    monkeypatch.setattr(contraction, "RUN", 4)
+    monkeypatch.setattr(contraction, "SAMPLED", graph.n_entries // 3)
     sampled = contract_graph(graph, cluster, k)
     found = sampled.to_scipy().toarray()
     assert np.allclose(found.sum(axis=1), expected.degrees) and np.array_equal(found, found.T)
@@ -182,10 +182,10 @@ def test_a_sample_of_the_rows_estimates_the_quotient(monkeypatch):
 def test_a_remark_says_where_the_weights_between_regions_are_an_estimate(graph_and_truth, method, monkeypatch):
     graph, _ = graph_and_truth
     options = {"method": method, "rng": 5} | ({"coreset": gc.Coreset(size=900)} if method == "two-step" else {})
-    monkeypatch.setattr(sequential_contraction, "STREAMED", 0)
-    monkeypatch.setattr(sequential_contraction, "SAMPLED", graph.n_entries // 2)
+    monkeypatch.setattr(contraction, "STREAMED", 0)
+    monkeypatch.setattr(contraction, "SAMPLED", graph.n_entries // 2)
     remarks = [gc.coreset_sc(graph, N_BLOCKS, **options).remarks]
-    monkeypatch.setattr(sequential_contraction, "MOST_IN_A_TABLE", N_BLOCKS)
+    monkeypatch.setattr(contraction, "MOST_IN_A_TABLE", N_BLOCKS)
     remarks.append(gc.coreset_sc(graph, N_BLOCKS, **options).remarks)
     estimated = [[remark for remark in said if "estimated from a sample" in remark] for said in remarks]
     assert not estimated[0] and len(estimated[1]) == 1 and "6,144 regions" in estimated[1][0]

@@ -12,13 +12,12 @@ def test_labels_spread_to_everything_in_reach():
     graph = make_graph("path")
     labels = np.full(40, -1, np.int32)
     labels[[0, 39]] = 0, 1
-    spread = spread_labels(graph, labels, 2, 0.0, Progress())
-    assert spread.n_labeled == list(range(2, 41, 2))
-    assert spread.labels.tolist() == [0] * 20 + [1] * 20
+    spread, n_labeled = spread_labels(graph, labels, 2, 0.0, Progress())
+    assert n_labeled == list(range(2, 41, 2)) and spread.tolist() == [0] * 20 + [1] * 20
     two_pieces = make_graph("two cliques")
     labels = np.full(20, -1, np.int32)
     labels[3] = 0
-    assert spread_labels(two_pieces, labels, 1, 0.0, Progress()).n_labeled == [1, 9, 9]
+    assert spread_labels(two_pieces, labels, 1, 0.0, Progress())[1] == [1, 9, 9]
 
 
 def test_spreading_takes_the_label_of_most_weight():
@@ -26,7 +25,7 @@ def test_spreading_takes_the_label_of_most_weight():
     A = graph.to_scipy().toarray()
     labels = random_labels(len(A), 3, 11).astype(np.int32)
     labels[::2] = -1
-    after = spread_labels(graph, labels, 3, 1.0, Progress()).labels
+    after, _ = spread_labels(graph, labels, 3, 1.0, Progress())
     links = A @ np.array([labels == c for c in range(3)]).T.astype(float)
     expected = np.where(labels >= 0, labels, np.where(links.any(axis=1), links.argmax(axis=1), -1))
     assert (after == expected).all()
@@ -37,5 +36,5 @@ def test_a_round_that_gives_few_of_the_others_a_label_is_the_last():
     labels = np.full(40, -1, np.int32)
     labels[[0, 39]] = 0, 1
     for few, n_rounds in ((2 / 38, 1), (2 / 39, 19)):  # 2 of 38 get one, then 2 of 36, 2 of 34 ...
-        spread = spread_labels(graph, labels, 2, few, Progress())
-        assert spread.n_labeled == list(range(2, 2 * n_rounds + 3, 2))
+        _, n_labeled = spread_labels(graph, labels, 2, few, Progress())
+        assert n_labeled == list(range(2, 2 * n_rounds + 3, 2))

@@ -10,9 +10,9 @@ from scipy import sparse
 
 from graphclust import adjusted_rand_index, as_graph, communities, coreset_sc, planted_partition
 from graphclust.compiled.graphs.levels import Task
+from graphclust.engine.connectivity import find_connected_parts
 from graphclust.engine.contraction import contract
 from graphclust.engine.levels import run_on, with_sums
-from graphclust.engine.overlay import find_connected_parts
 from graphclust.objective.objective import ratio_objective, weigh
 from graphclust.updates.edits import apply_edits
 from graphclust.updates.start import start_from

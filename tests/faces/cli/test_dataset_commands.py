@@ -11,7 +11,7 @@ import pytest
 from shell import said
 
 from graphclust import fetch_suitesparse
-from graphclust.datasets import cached
+from graphclust.datasets.cache import cached
 
 SQUARE = "%%MatrixMarket matrix coordinate pattern symmetric\n6 6 5\n2 1\n3 1\n3 2\n5 4\n6 6\n"
 NAME, PATH = "Newman/karate", "/MM/Newman/karate.tar.gz"
