@@ -113,10 +113,7 @@ def partition_into(
     level: Level, k: int, choice: ObjectiveChoice, effort: Effort, run: Run
 ) -> tuple[Partition, Schedule]:
     """Exactly k clusters: the best partition that the effort finds, and what it was made for."""
-    steps = contract_to_regions(level, n_made(choice, k), run)
-    dendrogram = dendrogram_of(coarsest(level, steps), run, k)
-    schedule = plan_for_k(choice, k, dendrogram, run.totals)
-    partition, is_clear = search_at(level, steps, dendrogram, schedule, choice, effort, run)
+    partition, schedule, is_clear = search_for_k(level, k, choice, effort, run)
     if choice.resolution == "auto" and not is_clear and effort.matched.first and not level.terms.layers:
         partition = accept_likelier(level, partition, schedule.task, run)
     return connect(level, partition, schedule.task, run), schedule
@@ -127,34 +124,29 @@ def partition_from(
 ) -> Partition:
     """Exactly k clusters: a child of a given partition and of the best that the effort finds."""
     if not run.progress.out_of_time():
-        steps = contract_to_regions(level, n_made(choice, schedule.task.k), run)
-        dendrogram = dendrogram_of(coarsest(level, steps), run, schedule.task.k)
-        other, _ = search_at(level, steps, dendrogram, schedule, choice, effort, run)
+        other, *_ = search_for_k(level, schedule.task.k, choice, effort, run, schedule)
         at_hand = recombine(level, [at_hand, other], schedule, run)
     return connect(level, at_hand, schedule.task, run)
 
 
-def search_at(
-    level: Level,
-    steps: list[Contraction],
-    dendrogram: Dendrogram,
-    schedule: Schedule,
-    choice: ObjectiveChoice,
-    effort: Effort,
-    run: Run,
-) -> tuple[Partition, bool]:
-    """The best partition for a schedule that the effort finds, from contractions to some dozen regions per cluster.
+def search_for_k(
+    level: Level, k: int, choice: ObjectiveChoice, effort: Effort, run: Run, schedule: Schedule | None = None
+) -> tuple[Partition, Schedule, bool]:
+    """The best partition into k clusters that the effort finds, its schedule, and whether the clusters are clear.
 
-    steps : used up, as `take_back` says. dendrogram : of these regions. Also returned: whether the clusters are clear,
-    so that regions merged into k clusters are all that is needed.
+    If they are, regions merged into k clusters are all that is needed. schedule : one at hand; else the dendrogram of
+    some dozen regions per cluster tells it.
     """
+    steps = contract_to_regions(level, n_made(choice, k), run)
+    dendrogram = dendrogram_of(coarsest(level, steps), run, k)
+    schedule = schedule or plan_for_k(choice, k, dendrogram, run.totals)
     is_matched = choice.resolution == "auto" and not choice.is_ratio
     cycles = effort.matched if is_matched else effort.asked
     budget = BUDGET if is_matched else BUDGET // 4  # with all of it cuts are .2 % smaller in 1.2 times the time
     n_shared = sum(n_entries(step.fine) * FIRST > budget for step in steps)
     n_shared = max(n_shared, min(int(n_entries(level) > cycles.most), len(steps)))
     shared, below = steps[:n_shared], steps[n_shared:]
-    steps.clear()
+    del steps  # which `take_back` uses up
     top = coarsest(level, shared)
     most = UNCLEAR if cycles.first and is_matched else 1.0
     merged = merge_regions(top, below, dendrogram, schedule, most, run)
@@ -163,7 +155,7 @@ def search_at(
     tries = [partial(first_v_cycle, top, schedule, turn) for turn in range(n_first)]
     pool = [] if merged is None else [merged]
     best, share = search(level, shared, pool, tries, schedule, cycles, effort.descent, run)
-    return best, is_clear and share <= UNCLEAR
+    return best, schedule, is_clear and share <= UNCLEAR
 
 
 def search(

@@ -7,7 +7,7 @@ holds there, see `LayeredGraph.alone`. Below the coarsest level no clusters are 
 graph.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
 from typing import Any, NamedTuple
@@ -36,7 +36,20 @@ from graphclust.updates.warm_start import EarlierLevels, has_changed, restart_la
 
 USUAL = 1.0  # resolution
 Labels = npt.NDArray[np.int32]
-Keep = Callable[[Labels], Labels] | None  # what parts the clusters of a level before it is split further, if anything
+Keep = Callable[[Labels], Labels]  # what parts the clusters of a level before it is split further
+
+
+class LevelOptions(NamedTuple):
+    """The arguments of `hierarchy` that say which levels to make, checked; resolutions : of the levels, if known."""
+
+    sizes: Sizes
+    resolution: float | None
+    levels: int | None
+    objective: str
+    effort: str
+    resolutions: tuple[float, ...] = ()
+    connectivity: Any = None
+    layered: LayeredGraph | None = None
 
 
 def without_cut_edges(graph: Graph, labels: Labels) -> Graph:
@@ -50,16 +63,18 @@ def without_cut_edges(graph: Graph, labels: Labels) -> Graph:
     return Graph(rows.indptr, rows.indices[:n_entries], weights, degrees, graph.loops)
 
 
+def whole(labels: Labels) -> Labels:
+    """In place of what parts clusters: nothing does."""
+    return labels
+
+
 def levels_within_bound(
     graph: Graph,
     labels: Labels,
-    resolution: float,
-    objective: str,
-    sizes: Sizes,
+    wanted: LevelOptions,
     run: Run,
     earlier: EarlierLevels | None = None,
-    keep: Keep = None,
-    layered: LayeredGraph | None = None,
+    keep: Keep = whole,
 ) -> Iterator[Labels]:
     """Levels below a first one, until no cluster is heavier than `sizes.most`.
 
@@ -67,7 +82,7 @@ def levels_within_bound(
     show none are split evenly on the last level, and once time is up all heavier ones are, unless there are levels that
     these are made from, `earlier`.
     """
-    depth = 0
+    depth, sizes, resolution = 0, wanted.sizes, max(wanted.resolutions[0], USUAL)
     is_whole = np.zeros(graph.n_nodes, bool)  # whether the cluster of a node shows no parts
     while True:
         too_heavy = (sizes.of_clusters(labels) > sizes.most)[labels]
@@ -77,17 +92,15 @@ def levels_within_bound(
         depth += 1
         own, parts = without_gaps(labels[nodes]), np.full(len(nodes), -1, np.int32)
         is_same = np.zeros(len(nodes), bool)
-        if earlier is not None and depth + 1 < len(
-            earlier.levels
-        ):  # on the last one parts may be even and not connected
+        if earlier is not None and depth + 1 < len(earlier.levels):  # on the last one parts may be even, in pieces
             is_same = ~has_changed(labels, earlier.levels[depth - 1], earlier.n_changed > 0)[labels[nodes]]
             parts[is_same] = without_gaps(earlier.levels[depth][nodes[is_same]])
         others = nodes[~is_same]
         if len(others):
             part, clusters = _graph_of_clusters(graph, labels, others)
             before = None if earlier is None or depth >= len(earlier.levels) else earlier.at(others)
-            alone = None if layered is None else layered.alone(others, clusters, part)
-            on, task = judge_alone(part, clusters, resolution, objective, alone)
+            alone = None if wanted.layered is None else wanted.layered.alone(others, clusters, part)
+            on, task = judge_alone(part, clusters, resolution, wanted.objective, alone)
             inside = clusters_inside(on, clusters, task, run, before, depth)
             inside = join_small(part.rows, inside, sizes.at(others)._replace(most=np.inf))
             parts[~is_same] = inside + (int(parts.max()) + 1)
@@ -95,8 +108,7 @@ def levels_within_bound(
         np.add.at(parts_of, own[np.unique(parts, return_index=True)[1]], 1)
         is_whole[nodes] = parts_of[own] == 1
         if parts_of.max() > 1:
-            labels = nest_clusters(labels, nodes, parts)
-            labels = labels if keep is None else keep(labels)
+            labels = keep(nest_clusters(labels, nodes, parts))
             yield labels
     nodes = np.flatnonzero(too_heavy)
     if len(nodes):
@@ -107,30 +119,21 @@ def levels_within_bound(
         if len(others):
             part, own = _graph_of_clusters(without_negative(graph), labels, others)
             parts[parts < 0] = split_evenly(part, own, sizes.at(others)) + (int(parts.max()) + 1)
-        labels = nest_clusters(labels, nodes, parts)
-        yield labels if keep is None else keep(labels)
+        yield keep(nest_clusters(labels, nodes, parts))
 
 
 def finer_levels(
-    on: WeighedGraph,
-    labels: Labels,
-    resolutions: Sequence[float],
-    objective: str,
-    sizes: Sizes,
-    run: Run,
-    earlier: EarlierLevels | None = None,
-    keep: Keep = None,
+    on: WeighedGraph, labels: Labels, wanted: LevelOptions, run: Run, earlier: EarlierLevels | None, keep: Keep
 ) -> Iterator[Labels]:
     """Levels below a first one at increasing resolutions, each strictly inside the one before."""
     depth = 0
-    for resolution in resolutions:
+    for resolution in wanted.resolutions[1:]:
         if earlier is None and run.progress.out_of_time():
             return
-        part, task = without_cut_edges(on.graph, labels), task_at(on, resolution, objective)
+        part, task = without_cut_edges(on.graph, labels), task_at(on, resolution, wanted.objective)
         before = None if earlier is None or depth + 1 >= len(earlier.levels) else earlier
         finer = clusters_inside(replace(on, graph=part), labels, task, run, before, depth + 1)
-        finer = join_small(part.rows, finer, sizes._replace(most=np.inf))
-        finer = finer if keep is None else keep(finer)
+        finer = keep(join_small(part.rows, finer, wanted.sizes._replace(most=np.inf)))
         if finer.max() > labels.max():
             labels, depth = finer, depth + 1
             yield labels
@@ -212,19 +215,6 @@ def _graph_of_clusters(graph: Graph, labels: Labels, nodes: npt.NDArray[np.int64
     return without_cut_edges(graph.subgraph(nodes), own), own
 
 
-class LevelOptions(NamedTuple):
-    """The arguments of `hierarchy` that say which levels to make, checked; resolutions : of the levels, if known."""
-
-    sizes: Sizes
-    resolution: float | None
-    levels: int | None
-    objective: str
-    effort: str
-    resolutions: tuple[float, ...] = ()
-    connectivity: Any = None
-    layered: LayeredGraph | None = None
-
-
 def make_levels(
     graph: Graph,
     wanted: LevelOptions,
@@ -240,14 +230,13 @@ def make_levels(
     run = run_on(on, rng, progress)
     wanted = wanted._replace(sizes=wanted.sizes.at(order), layered=layered)
     with progress.stage("levels"):
-        resolutions = wanted.resolutions or _resolutions(on, wanted, run)
-        earlier = None if earlier is None else earlier.at(order)
-        levels = list(_levels(on, wanted, resolutions, run, earlier))
+        wanted = wanted._replace(resolutions=wanted.resolutions or _resolutions(on, wanted, run))
+        levels = list(_levels(on, wanted, run, None if earlier is None else earlier.at(order)))
         if wanted.levels is not None:
             levels = thin_levels(ordered, levels, wanted.levels, wanted.sizes)
     labels = np.empty((len(levels), graph.n_nodes), np.int32)
     labels[:, order] = levels
-    return list(labels), resolutions
+    return list(labels), wanted.resolutions
 
 
 def _resolutions(on: WeighedGraph, wanted: LevelOptions, run: Run) -> tuple[float, ...]:
@@ -268,29 +257,23 @@ def _resolutions(on: WeighedGraph, wanted: LevelOptions, run: Run) -> tuple[floa
     return tuple(sorted([first, *(value * unit for value in kept[:most])]))
 
 
-def _levels(
-    on: WeighedGraph, wanted: LevelOptions, resolutions: tuple[float, ...], run: Run, earlier: EarlierLevels | None
-) -> Iterator[Labels]:
+def _levels(on: WeighedGraph, wanted: LevelOptions, run: Run, earlier: EarlierLevels | None) -> Iterator[Labels]:
     """The levels, coarsest first; each has more clusters than the one before."""
-    sizes, objective = wanted.sizes, wanted.objective
-    first, *finer = resolutions
-    task = task_at(on, first, objective)
-    layered = wanted.layered
+    sizes, layered = wanted.sizes, wanted.layered
+    task = task_at(on, wanted.resolutions[0], wanted.objective)
     if earlier is None:
         find = partition if layered is None or layered.connected else partition_any
         labels = unite_ties(run.finest, find(run.finest, task, EFFORTS[wanted.effort], run), task, run).labels
     else:
         may_part = layered is not None and not layered.connected
         labels = restart_labels(run, earlier.start(0), earlier.n_changed, task, may_part)
-    keep = partial(_well_connected_or_alone, on.graph, wanted, run) if wanted.connectivity is not None else None
-    labels = join_small(on.graph.rows, labels, sizes._replace(most=np.inf))
-    labels = labels if keep is None else keep(labels)
+    keep = whole if wanted.connectivity is None else partial(_well_connected_or_alone, on.graph, wanted, run)
+    labels = keep(join_small(on.graph.rows, labels, sizes._replace(most=np.inf)))
     if not np.isinf(sizes.most):
         yield labels
-        at = max(first, USUAL)
-        yield from levels_within_bound(on.graph, labels, at, objective, sizes, run, earlier, keep, layered)
+        yield from levels_within_bound(on.graph, labels, wanted, run, earlier, keep)
         return
-    below = list(finer_levels(on, labels, finer, objective, sizes, run, earlier, keep))
+    below = list(finer_levels(on, labels, wanted, run, earlier, keep))
     if labels.any() or not below:  # where there are finer ones, one cluster is no level
         yield labels
     yield from below

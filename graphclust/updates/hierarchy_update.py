@@ -12,12 +12,12 @@ from graphclust.compiled.graphs.components import split_by_connection
 from graphclust.engine.cluster_sizes import Sizes, join_small, without_gaps
 from graphclust.engine.levels import number_used, run_on
 from graphclust.engine.nested_levels import (
-    USUAL,
     LevelOptions,
     levels_within_bound,
     make_levels,
     refuse_heavy_nodes,
     remark_on_coverage,
+    whole,
 )
 from graphclust.engine.well_connected import can_promise, remarks_on_connectivity
 from graphclust.graph.container import Graph
@@ -94,9 +94,10 @@ def _update_levels(
     below: list[npt.NDArray[np.int32]] = []
     if len(nodes):
         own = without_gaps(labels[nodes])
-        part, at, resolution = graph.subgraph(nodes), earlier.at(nodes), max(wanted.resolutions[0], USUAL)
+        part, at = graph.subgraph(nodes), earlier.at(nodes)
         run = run_on(weigh(part, wanted.objective), rng, progress)
-        below = list(levels_within_bound(part, own, resolution, wanted.objective, wanted.sizes.at(nodes), run, at))
+        inside = wanted._replace(sizes=wanted.sizes.at(nodes), layered=None)
+        below = list(levels_within_bound(part, own, inside, run, at, whole))
         below.insert(0, own)
     found, n_earlier = [labels], 1 if is_changed.all() else len(earlier.levels)
     last = max(len(below), n_earlier) - 1
