@@ -17,7 +17,7 @@ from graphclust.checks import as_whole_number
 from graphclust.compiled.graphs.levels import Partition, Task
 from graphclust.compiled.graphs.objective import ClusterSums
 from graphclust.engine.bounds import as_bounds_of_k
-from graphclust.engine.contraction import Contraction, agglomerate, is_estimate
+from graphclust.engine.contraction import agglomerate, coarsest, is_estimate
 from graphclust.engine.engine import EFFORTS, contract_to_regions, improve, labels_of_nodes, partition_from
 from graphclust.engine.levels import Run, run_on, with_sums
 from graphclust.engine.local_moving import refine
@@ -37,7 +37,7 @@ from graphclust.graph.container import Graph
 from graphclust.graph.node_order import listing_order
 from graphclust.html_table import html_table
 from graphclust.objective.objective import OBJECTIVES, ObjectiveChoice, weigh
-from graphclust.profile.dendrogram import Descent, Nodes, descend
+from graphclust.profile.dendrogram import Nodes, descend
 from graphclust.profile.select_k import Suggestion, suggestion_of
 from graphclust.progress import Progress, ProgressLike, as_progress
 from graphclust.results.clustering import Clustering
@@ -81,7 +81,7 @@ class ClusterPath:
     seed : that gives the path again, as `rng`, as that of a `Clustering`. options : the other arguments.
     ordered, order : the graph in the order of its nodes that it was worked on in, and the row of each of these.
     sizes, bounds : of the nodes that are searched, None without bounds; and the bounds by their names.
-    choice, kept, descent, ranges, key : for the suggestion; see `dendrogram.py` and `resolution_profile.py`. kept : the
+    choice, kept, descent, ranges, key : for the suggestion; see `dendrogram.py` and `engine/resolution.py`. kept : the
         nodes that are searched, rows of `ordered`.
     cut_short : whether a time budget ran out on the way.
     """
@@ -89,63 +89,50 @@ class ClusterPath:
     def __init__(
         self,
         graph: Graph,
+        kept: npt.NDArray[np.int64],
         ks: Sequence[int],
-        choice: ObjectiveChoice,
-        kept: npt.NDArray[np.int64],
-        run: Run,
-        steps: list[Contraction],
-        descent: Descent,
-        remarks: tuple[str, ...],
-        key: int,
-    ):
-        self.graph, self.ks, self.objective = graph, tuple(ks), choice.name
-        self.ordered, self.order = graph, np.arange(graph.n_nodes)
-        self.seconds, self._k_set = run.progress.seconds, frozenset(ks)
-        self.choice, self.kept, self.descent, self.key = choice, kept, descent, key
-        self.seed: int | str | None = None
-        self.options: dict[str, Any] = {}
-        self.sizes: npt.NDArray[np.float64] | None = None
-        self.bounds: dict[str, Any] = {}
-        self.cut_short = bool(run.progress.cut_short)
-        self._run, self._steps, self._remarks = run, steps, remarks
-        self._clusterings: dict[int, Clustering] = {}
-        self._numbers: dict[int, npt.NDArray[np.int64]] = {}
-        every = sorted(descent.figures)
-        figures = [descent.figures[k] for k in every]
-        ranges = best_ranges(np.array([row.inside for row in figures]), np.array([row.squares for row in figures]))
-        self.ranges = dict(zip(every, map(tuple, ranges.tolist()), strict=True))
-
-    @classmethod
-    def over(
-        cls,
-        graph: Graph,
-        kept: npt.NDArray[np.int64],
-        ks: list[int],
         choice: ObjectiveChoice,
         remarks: tuple[str, ...],
         key: int,
         progress: Progress,
-    ) -> ClusterPath:
-        """The path for increasing ks, the largest of which is at most the number of the nodes that are kept."""
+    ):
         part = graph if len(kept) == graph.n_nodes else graph.subgraph(kept)
-        aside = graph.total_volume - part.total_volume
         most = ks[-1]
-        run = run_on(weigh(part, choice.name), np.random.default_rng(key), progress)
+        self._run = run = run_on(weigh(part, choice.name), np.random.default_rng(key), progress)
         top = min(part.n_nodes, max(ceil(AHEAD * most), most + AHEAD_AT_LEAST))
         with progress.stage("regions"):
-            steps = contract_to_regions(run.finest, max(top, min(FEWEST, part.n_nodes)), run)
-            core = steps[-1].coarse if steps else run.finest
+            self._steps = contract_to_regions(run.finest, max(top, min(FEWEST, part.n_nodes)), run)
+            core = coarsest(run.finest, self._steps)
         with progress.stage("descent"):
             task = Task(objective_of(choice, top, dendrogram_of(core, run, top).resolution(top), run.totals)[0], top)
             partition = refine(core, agglomerate(core, task, run), task, run)
-            region = labels_of_nodes([step.regions.labels for step in steps], np.arange(len(core.terms.mass)))
+            region = self._project(np.arange(len(core.terms.mass), dtype=np.int32))
             n_nodes = np.bincount(region, minlength=len(core.terms.mass))
             volume = np.bincount(region, weights=part.degrees, minlength=len(core.terms.mass))
-            nodes = Nodes(volume.astype(np.float64), n_nodes, aside)
-            descent = descend(core, partition, choice, nodes, run)
-        if progress.remark:
-            remarks = (*remarks, f"of the path: {progress.remark}")
-        return cls(graph, ks, choice, kept, run, steps, descent, remarks, key)
+            nodes = Nodes(volume.astype(np.float64), n_nodes, graph.total_volume - part.total_volume)
+            self.descent = descend(core, partition, choice, nodes, run)
+        self._remarks = (*remarks, f"of the path: {progress.remark}") if progress.remark else remarks
+        self.graph, self.ks, self.objective = graph, tuple(ks), choice.name
+        self.ordered, self.order = graph, np.arange(graph.n_nodes)
+        self.seconds, self._k_set = progress.seconds, frozenset(ks)
+        self.choice, self.kept, self.key = choice, kept, key
+        self.seed: int | str | None = None
+        self.options: dict[str, Any] = {}
+        self.sizes: npt.NDArray[np.float64] | None = None
+        self.bounds: dict[str, Any] = {}
+        self.cut_short = bool(progress.cut_short)
+        self._clusterings: dict[int, Clustering] = {}
+        self._numbers: dict[int, npt.NDArray[np.int64]] = {}
+        every = sorted(self.descent.figures)
+        figures = [self.descent.figures[k] for k in every]
+        ranges = best_ranges(np.array([row.inside for row in figures]), np.array([row.squares for row in figures]))
+        self.ranges = dict(zip(every, map(tuple, ranges.tolist()), strict=True))
+
+    def over(
+        self, graph: Graph, kept: npt.NDArray[np.int64], ks: Sequence[int], key: int, progress: Progress
+    ) -> ClusterPath:
+        """A path by the same choice, over increasing ks of which the largest is at most the number of nodes kept."""
+        return ClusterPath(graph, kept, ks, self.choice, (), key, progress)
 
     @property
     def origin(self) -> dict[str, Any]:
@@ -228,7 +215,7 @@ class ClusterPath:
             return None
         if isinstance(self.choice.resolution, float):
             return self.choice.resolution
-        return max(middle_of(*self.ranges[k]), FLOOR) * self.choice.spec.unit_of_resolution(self._run.totals)
+        return max(middle_of(*self.ranges[k]), FLOOR) * self.usual_resolution
 
     def table(self) -> list[PathRow]:
         """A row for each k, increasing; `pandas.DataFrame(path.table())` is a table.
@@ -318,7 +305,7 @@ class ClusterPath:
         figures, resolution = self.descent.figures[k], self.resolution(k)
         if resolution is None:
             return figures.score
-        value = figures.inside - resolution / self.choice.spec.unit_of_resolution(self._run.totals) * figures.squares
+        value = figures.inside - resolution / self.usual_resolution * figures.squares
         return value if self.choice.spec.is_relative else value * self._run.totals.volume
 
     def labels_before_moves(self, k: int) -> npt.NDArray[np.int64]:
@@ -346,7 +333,7 @@ class ClusterPath:
     def _plan(self, k: int, resolution: float | None) -> Schedule:
         """The schedule for k clusters; regions are made where a few times as many are natural, if the path goes on."""
         totals, most = self._run.totals, len(self.descent.unions)
-        at = 0.0 if resolution is None else resolution / self.choice.spec.unit_of_resolution(totals)
+        at = 0.0 if resolution is None else resolution / self.usual_resolution
         objective, _ = objective_of(self.choice, k, at, totals)
         sizes = [middle_of(*self.ranges[min(n * k, most)]) for n in REGIONS_PER_CLUSTER]
         below_natural = self.choice.resolution == "auto" and self.ranges[k][1] < FLOOR
@@ -354,7 +341,7 @@ class ClusterPath:
 
     def _uncoarsen(self, k: int, schedule: Schedule, run: Run) -> Partition:
         """The partition of the regions into k, carried to the nodes, which move on each level."""
-        level = self._steps[-1].coarse if self._steps else run.finest
+        level = coarsest(run.finest, self._steps)
         partition = with_sums(level, self.descent.labels(k), k, run)
         for step in reversed(self._steps):
             partition = uncoarsen(step, partition, schedule.task, run)

@@ -138,17 +138,17 @@ def longest_path(
 ) -> ClusterPath:  # fmt: skip
     """The path for increasing ks; if these are the default, a longer one if the graph shows more clusters."""
     if not is_default:
-        return ClusterPath.over(graph, kept, ks, choice, remarks, key, progress)
+        return ClusterPath(graph, kept, ks, choice, remarks, key, progress)
     n_components = len(np.unique(graph.components[kept]))
     if (beyond := ceil(BEYOND_COMPONENTS * n_components)) > ks[-1]:
         ks = list(range(1, min(max(beyond, ks[-1]), MOST_COMPONENTS, len(kept)) + 1))
-    path = ClusterPath.over(graph, kept, ks, choice, remarks, key, progress)
+    path = ClusterPath(graph, kept, ks, choice, remarks, key, progress)
     most = min(MOST_CLUSTERS, len(kept) // 2)
     if most > ks[-1] and path.descent.figures[ks[-1]].inside >= INSIDE_AT_THE_END and not progress.out_of_time():
         longer = list(range(1, most + 1))
-        ranked = rank_by_width(ClusterPath.over(graph, kept, longer, choice, (), TRIAL, progress))
+        ranked = rank_by_width(ClusterPath(graph, kept, longer, choice, (), TRIAL, progress))
         if ranked and ranked[0][0] > ks[-1] and ranked[0][1] >= WIDE_BEYOND:
-            return ClusterPath.over(graph, kept, longer, choice, remarks, key, progress)
+            return ClusterPath(graph, kept, longer, choice, remarks, key, progress)
     return path
 
 

@@ -164,7 +164,7 @@ def own_path(path: ClusterPath, rng: np.random.Generator, progress: Progress) ->
     key = int(rng.integers(2**63))
     if progress.out_of_time() or (path.key == key and not path.cut_short):
         return path
-    own = path.over(path.ordered, path.kept, list(path.ks), path.choice, (), key, progress)
+    own = path.over(path.ordered, path.kept, path.ks, key, progress)
     own.sizes, own.bounds = path.sizes, path.bounds
     return own
 
@@ -256,7 +256,7 @@ def refine_k(path: ClusterPath, k: int, rng: np.random.Generator, progress: Prog
     if len(same) == 1:
         return k
     below = [other for other in path.ks if other <= CLOSER * k]
-    near = path.over(path.ordered, path.kept, below, path.choice, (), int(rng.integers(2**63)), progress)
+    near = path.over(path.ordered, path.kept, below, int(rng.integers(2**63)), progress)
     return int(same[(widths_of(path, same) + widths_of(near, same)).argmax()])
 
 
@@ -278,7 +278,7 @@ def stabilities(
         possible = [k for k in path.ks if k <= min(CLOSER * max(labels), len(kept))]
         if not possible:
             continue
-        other = path.over(less, kept, possible, path.choice, (), int(rng.integers(2**63)), progress)
+        other = path.over(less, kept, possible, int(rng.integers(2**63)), progress)
         for k, own in labels.items():
             again = np.full(len(own), -1, np.int64)
             if k in other:
