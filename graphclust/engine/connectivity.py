@@ -8,8 +8,7 @@ from graphclust.compiled.graphs.objective import ClusterSums, Rows
 from graphclust.engine.contraction import agglomerate, contract, links_of_nodes
 from graphclust.engine.levels import Run, heaviness, mass_by_cluster, number_used, with_sums
 from graphclust.engine.local_moving import refine
-from graphclust.objective.gains import gain_of_joining
-from graphclust.objective.objective import chance_objective
+from graphclust.objective.objective import chance_objective, gain_of_joining
 
 REFINEMENTS = 2  # the moves of each may disconnect clusters again; after the last, parts join a neighbor for good
 

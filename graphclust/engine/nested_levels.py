@@ -69,12 +69,7 @@ def whole(labels: Labels) -> Labels:
 
 
 def levels_within_bound(
-    graph: Graph,
-    labels: Labels,
-    wanted: LevelOptions,
-    run: Run,
-    earlier: EarlierLevels | None = None,
-    keep: Keep = whole,
+    graph: Graph, labels: Labels, wanted: LevelOptions, run: Run, earlier: EarlierLevels | None, keep: Keep
 ) -> Iterator[Labels]:
     """Levels below a first one, until no cluster is heavier than `sizes.most`.
 

@@ -18,12 +18,15 @@ from graphclust.engine.likelihood import edges_worth, nats_of, nats_saved
 from graphclust.engine.resolution import task_at
 from graphclust.graph.container import Graph
 from graphclust.graph.node_order import mix_words
-from graphclust.objective.gains import best_unlinked, gain_of_joining, gain_of_union, loss_of_leaving
 from graphclust.objective.objective import (
     OBJECTIVE_SPECS,
     ObjectiveChoice,
     WeighedGraph,
     additive_objective,
+    best_unlinked,
+    gain_of_joining,
+    gain_of_union,
+    loss_of_leaving,
     ratio_objective,
     weigh,
 )

@@ -20,8 +20,7 @@ from graphclust.errors import GraphValidationError, ParameterError
 from graphclust.graph.container import Graph
 from graphclust.graph.matrices import LARGEST, as_checked_csr
 from graphclust.io.atomic_write import whole_file
-from graphclust.objective.gains import gain_of_joining
-from graphclust.objective.objective import ADDITIVE_OBJECTIVES, OBJECTIVE_SPECS, weigh
+from graphclust.objective.objective import ADDITIVE_OBJECTIVES, OBJECTIVE_SPECS, gain_of_joining, weigh
 from graphclust.results.base import SavedModel
 from graphclust.results.file_header import header_of
 

@@ -16,8 +16,7 @@ from graphclust.compiled.graphs.objective import ADDITIVE, RATIO, ClusterSums, O
 from graphclust.engine.likelihood import nats_saved
 from graphclust.errors import ParameterError
 from graphclust.generators import planted_partition
-from graphclust.objective.gains import best_unlinked, gain_of_joining
-from graphclust.objective.objective import node_terms
+from graphclust.objective.objective import best_unlinked, gain_of_joining, node_terms
 from graphclust.partition.coreset_sc import coreset_sc
 from graphclust.results.confidence import certainty
 
