@@ -28,17 +28,16 @@ from graphclust.coreset.parallel_sampling import SampledCoreset, coreset_rows, c
 from graphclust.coreset.sampling import CoresetSample
 from graphclust.engine.connectivity import REFINEMENTS, connect_once
 from graphclust.engine.contraction import links_of_nodes, rows_of_entries
-from graphclust.engine.engine import EFFORTS, partition_into
 from graphclust.engine.levels import number_used, read_only_level, run_on, with_one_more, without_last
 from graphclust.engine.v_cycle import MIN_RELATIVE_CHANGE
 from graphclust.errors import amount
 from graphclust.graph.container import Graph
 from graphclust.graph.executor import Engine, Whole, sum_in_order
 from graphclust.objective.kernel import KernelTerms, kernel_terms
-from graphclust.objective.objective import CUT, Totals, WeighedGraph, weigh
+from graphclust.objective.objective import Totals, WeighedGraph, weigh
 from graphclust.partition.components import nodes_to_partition
 from graphclust.progress import Progress
-from graphclust.two_step.in_memory import labels_of_regions, pieces_of
+from graphclust.two_step.in_memory import labels_of_regions, partition_whole, pieces_of
 from graphclust.two_step.method import FIRST_REGIONS, Regions, Sampling, evenness, number_of_regions
 from graphclust.two_step.shared_neighbors import link_rows
 
@@ -420,11 +419,7 @@ def mean_links(source: GraphSource, small: Graph) -> float:
 
 def whole_partition(source: GraphSource, k: int, key: int) -> np.ndarray:
     """The partition of the whole graph in one place, for graphs that are too small or too scattered for a coreset."""
-    connected = np.flatnonzero(source.graph.degrees > 0)
-    run = run_on(weigh(source.graph.subgraph(connected), CUT.name), generator(key, 1))
-    labels = np.full(source.graph.n_nodes, -1, np.int32)
-    labels[connected] = partition_into(run.finest, k, CUT, EFFORTS["low"], run)[0].labels
-    return labels
+    return partition_whole(source.graph, source.graph.degrees > 0, k, generator(key, 1), Progress())
 
 
 def generator(key: int, number: int) -> np.random.Generator:

@@ -93,17 +93,9 @@ class InMemory:
         labels, n_found = number_used(labels)
         counts = [len(labeled.nodes), *n_labeled]
         if n_found < k:  # a coreset too small or too scattered to show k clusters
-            labels, n_found = self.labels_without_coreset(), k
+            whole = partition_whole(self.graph, self.searched, k, self.rng, progress)
+            labels, n_found = np.maximum(whole, 0), k
         return Regions(labels, n_found, coreset, links, counts, out_of_reach)
-
-    def labels_without_coreset(self) -> np.ndarray:
-        """k clusters by the normalized cut, of the nodes that are searched."""
-        nodes = np.flatnonzero(self.searched)
-        run = run_on(weigh(self.graph.subgraph(nodes), CUT.name), self.rng, self.progress)
-        labels = np.zeros(self.graph.n_nodes, np.int32)
-        with self.progress.within(None):
-            labels[nodes] = partition_into(run.finest, self.k, CUT, EFFORTS["low"], run)[0].labels
-        return labels
 
     def pieces(self, labels: np.ndarray, regions: np.ndarray) -> tuple[np.ndarray, int]:
         if self.all_searched:
@@ -166,6 +158,17 @@ class InMemory:
 
     def bring_here(self, partition: Partition) -> Partition:
         return partition._replace(labels=np.where(self.searched, partition.labels, -1).astype(np.int64))
+
+
+def partition_whole(
+    graph: Graph, searched: np.ndarray, k: int, rng: np.random.Generator, progress: Progress
+) -> np.ndarray:
+    """k clusters by the normalized cut, without a coreset, of the nodes that are searched; -1 for others."""
+    run = run_on(weigh(graph.subgraph(np.flatnonzero(searched)), CUT.name), rng, progress)
+    labels = np.full(graph.n_nodes, -1, np.int32)
+    with progress.within(None):
+        labels[searched] = partition_into(run.finest, k, CUT, EFFORTS["low"], run)[0].labels
+    return labels
 
 
 def labels_of_regions(small: Graph, n_regions: int, rng: np.random.Generator, progress: Progress) -> np.ndarray:

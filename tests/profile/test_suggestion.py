@@ -287,11 +287,6 @@ def test_a_path_without_small_groups_ends_at_three_times_the_square_root_of_the_
     assert cluster_path(as_graph(graph), rng=0).ks[-1] == int(3 * np.sqrt(graph.number_of_nodes()))
 
 
-def test_the_same_path_suggests_the_same():
-    graph = planted_partition(5, 60, 8, 3, rng=2).graph
-    assert cluster_path(graph, rng=1).suggest() == cluster_path(graph, rng=1).suggest()
-
-
 def test_a_wide_stable_lead_of_enough_evidence_is_clear():
     def of(width, stability, runner_up, nats=90.0, of_runner_up=100.0, its_stability=1.0, n_components=1):
         first = SuggestedK(5, (1, 2), width, stability, nats)

@@ -5,7 +5,9 @@ import os
 import networkx as nx
 import numpy as np
 import pytest
+from aims import random_labels
 from cases import refuses
+from graphs import make_graph
 from quiet_calls import quietly
 from scipy import sparse
 
@@ -14,8 +16,9 @@ from graphclust.compiled.graphs.objective import value_of
 from graphclust.engine.levels import number_used, with_sums
 from graphclust.objective.objective import OBJECTIVES, as_objective_choice
 from graphclust.partition import coreset_sc as door
+from graphclust.progress import Progress
 from graphclust.two_step import method as coreset_parents
-from graphclust.two_step.in_memory import InMemory, pieces_of
+from graphclust.two_step.in_memory import InMemory, pieces_of, spread_labels
 from graphclust.two_step.method import Regions, default_size, is_doubtful, part_pieces, run_on_clusters
 
 CUT = {"objective": "normalized_cut"}
@@ -268,3 +271,35 @@ def test_labels_are_numbered_without_gaps_in_their_order(values):
     assert numbered.tolist() == expected.tolist() and n_used == len(set(values)) and numbered.dtype == np.int32
     some, n_used = number_used(np.array([-1, *values]), np.array([False, *[True] * len(values)]))
     assert some.tolist() == [-1, *expected] and n_used == len(set(values))
+
+
+def test_labels_spread_to_everything_in_reach():
+    graph = make_graph("path")
+    labels = np.full(40, -1, np.int32)
+    labels[[0, 39]] = 0, 1
+    spread, n_labeled = spread_labels(graph, labels, 2, 0.0, Progress())
+    assert n_labeled == list(range(2, 41, 2)) and spread.tolist() == [0] * 20 + [1] * 20
+    two_pieces = make_graph("two cliques")
+    labels = np.full(20, -1, np.int32)
+    labels[3] = 0
+    assert spread_labels(two_pieces, labels, 1, 0.0, Progress())[1] == [1, 9, 9]
+
+
+def test_spreading_takes_the_label_of_most_weight():
+    graph = make_graph("power-law blocks")
+    A = graph.to_scipy().toarray()
+    labels = random_labels(len(A), 3, 11).astype(np.int32)
+    labels[::2] = -1
+    after, _ = spread_labels(graph, labels, 3, 1.0, Progress())
+    links = A @ np.array([labels == c for c in range(3)]).T.astype(float)
+    expected = np.where(labels >= 0, labels, np.where(links.any(axis=1), links.argmax(axis=1), -1))
+    assert (after == expected).all()
+
+
+def test_a_round_that_gives_few_of_the_others_a_label_is_the_last():
+    graph = make_graph("path")
+    labels = np.full(40, -1, np.int32)
+    labels[[0, 39]] = 0, 1
+    for few, n_rounds in ((2 / 38, 1), (2 / 39, 19)):  # 2 of 38 get one, then 2 of 36, 2 of 34 ...
+        _, n_labeled = spread_labels(graph, labels, 2, few, Progress())
+        assert n_labeled == list(range(2, 2 * n_rounds + 3, 2))
