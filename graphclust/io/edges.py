@@ -102,22 +102,15 @@ def graph_from_edges(
 
     n = edges.n_nodes
     cursor = np.zeros((SLICES + 1, n), np.int64)  # of the lower neighbors from each slice, and of the upper ones
-    found = np.zeros((SLICES, edges_to_csr.N_COUNTS), np.int64)
+    seen = np.zeros((SLICES, edges_to_csr.N_COUNTS), np.int64)
     examples = np.zeros((SLICES, edges_to_csr.N_COUNTS, 2), np.int64)
     steps = row_steps(starts)
     by_lower = edges_to_csr.EdgesByLowerEnd(starts, keys, key_weights)
     common = (by_lower, symmetrize == "sum", cursor[SLICES])
-    in_slices(edges_to_csr.join_directions, steps, common, (cursor, found, examples), progress, JOIN)
-    counts = EdgeCounts(n_entries, *found.sum(axis=0).tolist())
-    first_slice = (found > 0).argmax(axis=0)
-    if duplicates == "error" and counts.duplicates:
-        place = int(first_slice[edges_to_csr.DUPLICATE])
-        low, high = examples[place, edges_to_csr.DUPLICATE].tolist()
-        repeated = f"{amount(counts.duplicates, 'repeated entry', 'repeated entries')}, the first "
-        repeated += f"({edges.name(low)}, {edges.name(high)}), expected each edge once"
-        remedy = 'duplicates="sum" adds their weights, "max" keeps the largest'
-        raise GraphValidationError(f"{edges.path}: {repeated}; {remedy}")
-    apply_policies(edges, counts, examples[first_slice, np.arange(edges_to_csr.N_COUNTS)], symmetrize)
+    in_slices(edges_to_csr.join_directions, steps, common, (cursor, seen, examples), progress, JOIN)
+    counts = EdgeCounts(n_entries, *seen.sum(axis=0).tolist())
+    first_slice = (seen > 0).argmax(axis=0)
+    apply_policies(edges, counts, examples[first_slice, np.arange(edges_to_csr.N_COUNTS)], symmetrize, duplicates)
 
     indptr = starts_of(cursor)
     indices = np.empty(indptr[n], np.int32)
@@ -172,13 +165,19 @@ def keep_kinds_apart(path: str, chunks: list, names: list[list], columns: tuple[
     return Edges(path, len(nodes), chunks, nodes=nodes, remarks=remarks, n_sources=n_sources, columns=told)
 
 
-def apply_policies(edges: Edges, counts: EdgeCounts, examples: np.ndarray, symmetrize: str | None) -> None:
+def apply_policies(
+    edges: Edges, counts: EdgeCounts, examples: np.ndarray, symmetrize: str | None, duplicates: str = "sum"
+) -> None:
     """Refuse what the file must not hold, and say what is made of the rest, by what was found among its edges."""
 
     def pair(kind: int) -> str:
         low, high = examples[kind].tolist()
         return f"({edges.name(low)}, {edges.name(high)})"
 
+    repeated = f"{amount(counts.duplicates, 'repeated entry', 'repeated entries')}, the first "
+    if duplicates == "error" and counts.duplicates:
+        expected = 'expected each edge once; duplicates="sum" adds their weights, "max" keeps the largest'
+        raise GraphValidationError(f"{edges.path}: {repeated}{pair(edges_to_csr.DUPLICATE)}, {expected}")
     if edges.symmetric == "stored once" and counts.two_way:
         found = f"{amount(counts.two_way, 'entry', 'entries')}, the first {pair(edges_to_csr.TWO_WAY)}"
         expected = "expected each edge once, in one triangle"
@@ -203,9 +202,8 @@ def apply_policies(edges: Edges, counts: EdgeCounts, examples: np.ndarray, symme
     if counts.duplicates:
         added = edges.details.get("weighted") or symmetrize == "sum"
         what_became = "added up" if added else 'counted once (symmetrize="sum" adds them up)'
-        found = f"{amount(counts.duplicates, 'repeated entry', 'repeated entries')}, the first "
         was = "was" if counts.duplicates == 1 else "were"
-        edges.repairs.append(f"{found}{pair(edges_to_csr.DUPLICATE)}, {was} {what_became}")
+        edges.repairs.append(f"{repeated}{pair(edges_to_csr.DUPLICATE)}, {was} {what_became}")
     if counts.zeros:
         said = amount(counts.zeros, "entry of weight 0 is not an edge", "entries of weight 0 are not edges")
         edges.repairs.append(said)
@@ -336,17 +334,15 @@ class IdTable:
         self.slots = np.full(1 << n_bits, edges_to_csr.EMPTY, np.int64)
 
     def add(self, ids: np.ndarray) -> None:
-        while 2 * (self.n_ids + len(ids)) > len(self.slots):
-            known = self.slots[self.slots != edges_to_csr.EMPTY]
-            self._resize(self.n_bits + 1)
-            edges_to_csr.insert_ids(known, self.multiplier, self.shift, self.slots)
-        self.n_ids += edges_to_csr.insert_ids(ids, self.multiplier, self.shift, self.slots)
-
-    def add_all(self, ids: np.ndarray) -> None:
         """Add ids in pieces, so that the table is never much larger than it has to be."""
         with np.errstate(over="ignore"):  # the products wrap round, which interpreted loops warn of
             for start in range(0, len(ids), 1 << 16):
-                self.add(ids[start : start + (1 << 16)].astype(np.int64, copy=False))
+                piece = ids[start : start + (1 << 16)].astype(np.int64, copy=False)
+                while 2 * (self.n_ids + len(piece)) > len(self.slots):
+                    known = self.slots[self.slots != edges_to_csr.EMPTY]
+                    self._resize(self.n_bits + 1)
+                    edges_to_csr.insert_ids(known, self.multiplier, self.shift, self.slots)
+                self.n_ids += edges_to_csr.insert_ids(piece, self.multiplier, self.shift, self.slots)
 
     def sort(self) -> np.ndarray:
         """The ids in increasing order, after which `ranks` may be asked for."""
@@ -357,21 +353,19 @@ class IdTable:
         return self.slots[used[order]]
 
     def ranks(self, ids: np.ndarray) -> np.ndarray:
-        ranks = np.empty(len(ids), np.int32)
-        edges_to_csr.look_up_ids(
-            ids.astype(np.int64, copy=False), self.multiplier, self.shift, self.slots, self.rank_of_slot, ranks
-        )
+        ids, ranks = ids.astype(np.int64, copy=False), np.empty(len(ids), np.int32)
+        with np.errstate(over="ignore"):
+            edges_to_csr.look_up_ids(ids, self.multiplier, self.shift, self.slots, self.rank_of_slot, ranks)
         return ranks
 
 
 def renumber_sparse(chunks: list, columns: tuple[int, ...] = (0, 1)) -> np.ndarray:
     """Replace the ids in these columns of the chunks by their ranks; returns the ids."""
     table = IdTable()
-    with np.errstate(over="ignore"):  # the products wrap round, which interpreted loops warn of
-        for part in chunks:
-            for column in columns:
-                table.add_all(part[column])
-        ids = table.sort()
-        for i, part in enumerate(chunks):
-            chunks[i] = tuple(table.ranks(part[column]) if column in columns else part[column] for column in range(3))
+    for part in chunks:
+        for column in columns:
+            table.add(part[column])
+    ids = table.sort()
+    for i, part in enumerate(chunks):
+        chunks[i] = tuple(table.ranks(part[column]) if column in columns else part[column] for column in range(3))
     return ids

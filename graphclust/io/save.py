@@ -225,9 +225,8 @@ def _matrix_market(graph: Graph) -> Iterator[str]:
 
 def _refuse_isolated(graph: Graph, format: str) -> None:
     if graph.isolated.any():
-        found = f"G has {amount(int(graph.isolated.sum()), 'isolated node')}"
         remedy = f"format={format!r} cannot hold nodes without edges, format='matrix_market' can"
-        raise GraphValidationError(f"{found}; {remedy}")
+        raise GraphValidationError(f"G has {amount(int(graph.isolated.sum()), 'isolated node')}; {remedy}")
 
 
 def _snap(graph: Graph) -> Iterator[str]:

@@ -179,8 +179,7 @@ def _ends(table: Any, names: tuple[Any, Any], missing: str, path: str) -> tuple[
     n_missing = int(either.sum())
     if missing == "error":
         found = f"{amount(n_missing, 'row lacks', 'rows lack')} an id, the first in row {row} of column {name!r}"
-        remedy = 'expected two in each: missing="drop" leaves these rows out'
-        raise GraphValidationError(f"{path}: {found}; {remedy}")
+        raise GraphValidationError(f'{path}: {found}; expected two in each: missing="drop" leaves these rows out')
     kept = ~either
     said = f"{amount(n_missing, 'row')} without an id left out, the first row {row}"
     ids = [_ids(table, name)[kept] for name in names]
@@ -250,9 +249,8 @@ def table_of_list(rows: Collection[Any], weight: str | None, missing: str = "err
         expected = "expected numbers in (u, v, weight), or (u, v)"
         raise GraphValidationError(f"the third entry of the edge {odd[0]!r} is not a number, {expected}")
     if weight not in (None, "weight") and weight not in columns:
-        found = f"weight={weight!r} is in no tuple of G, expected (u, v, {{{weight!r}: 1.0}})"
         remedy = "leave it out where the third entry is the weight, or pass weight=None to make all weights 1"
-        raise ParameterError(f"{found}; {remedy}")
+        raise ParameterError(f"weight={weight!r} is in no tuple of G, expected (u, v, {{{weight!r}: 1.0}}); {remedy}")
     return _Columns(columns)
 
 

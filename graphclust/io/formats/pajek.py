@@ -82,8 +82,7 @@ class _Pajek:
                 self.listing.add_node(str(vertex))
         elif part in _OTHER_NETWORKS:
             found = f"*{words[0]} begins a network of states or layers, as Infomap writes it"
-            expected = "expected a plain one: its *Vertices, and *Edges or *Arcs between them"
-            raise self._error(f"{found}, {expected}", number)
+            raise self._error(f"{found}, expected a plain one: its *Vertices, and *Edges or *Arcs between them", number)
         elif part not in (*_PAIRS, *_LISTS, "matrix", "network", *_PASSED_OVER):
             known = ", ".join(f"*{name}" for name in ("vertices", *_PAIRS, *_LISTS, "matrix"))
             raise self._error(f"{quote(line.encode(), 40)!r} begins an unknown part, expected one of {known}", number)

@@ -57,6 +57,7 @@ SHARE_OF_MEMORY = 4  # of what the machine has, by default
 BYTES_PER_KEY, BYTES_PER_WEIGHTED_KEY = 20, 56  # while a bucket is sorted and its rows are written
 MOST_BUCKETS = 512  # as many files are open at a time
 WORTH_KEEPING = 64 << 20  # bytes of lines on the disk: less is read again in a second
+_STOPS = (ResourceLimitError, GraphFormatError, GraphValidationError, KeyboardInterrupt)
 BLOCKS_PER_NOTE = 32  # of text, or of lines: some hundred megabytes
 KEPT = ("path", "n_nodes", "symmetric", "gaps", "remarks", "repairs", "details")  # of `Edges`, in the notes
 
@@ -130,24 +131,15 @@ def convert_to_store(
                 conversion = _Conversion(folder, name, book, progress)
                 try:
                     repairs = conversion.run(stream, symmetrize, limit, overwrite)
-                except ResourceLimitError:
-                    if not conversion.has_begun:
+                except (*_STOPS, ReadAgain, MayBeMetis) as stop:
+                    if not conversion.is_worth_keeping(stop):
                         forget(folder)
-                    raise
-                except ReadAgain as other:
-                    forget(folder)
-                    reading = other.reading
+                    if isinstance(stop, MayBeMetis):
+                        break
+                    if not isinstance(stop, ReadAgain):
+                        raise
+                    reading = stop.reading
                     continue
-                except MayBeMetis:
-                    forget(folder)
-                    break
-                except (GraphFormatError, GraphValidationError):
-                    forget(folder)  # the file is at fault: it will not be better another time
-                    raise
-                except KeyboardInterrupt:
-                    if book.notes.get("n_bytes", 0) < WORTH_KEEPING:
-                        forget(folder)
-                    raise
         if repairs:
             warn_caller(f"{opened.path}: {'; '.join(repairs)}", GraphWarning)
         return open_store(name, verify="fast")
@@ -172,8 +164,7 @@ def _is_loaded_first(source: str | os.PathLike[str]) -> bool:
     """Whether a source is no stream of text: a store, SciPy's archive, or the name of a data set."""
     from graphclust.datasets.catalog import entry_at
 
-    is_whole = whole_format(source) is not None
-    return is_store(source) or is_whole or entry_at(source) is not None
+    return is_store(source) or whole_format(source) is not None or entry_at(source) is not None
 
 
 class _Conversion:
@@ -194,10 +185,12 @@ class _Conversion:
             self.book.note(step="reading", stream=None, n_bytes=0)
         os.makedirs(self.store, exist_ok=True)
 
-    @property
-    def has_begun(self) -> bool:
-        """Whether anything is on the disk from which another call can resume."""
-        return self.book.notes["step"] != "reading" or self.book.notes["stream"] is not None
+    def is_worth_keeping(self, stop: BaseException) -> bool:
+        """Whether another call goes on from what is on the disk; a file at fault will not be better another time."""
+        notes = self.book.notes
+        if isinstance(stop, ResourceLimitError):
+            return notes["step"] != "reading" or notes["stream"] is not None
+        return isinstance(stop, KeyboardInterrupt) and notes.get("n_bytes", 0) >= WORTH_KEEPING
 
     def path(self, name: str) -> str:
         return os.path.join(self.folder, name)
@@ -239,16 +232,14 @@ class _Conversion:
                 if n_blocks % BLOCKS_PER_NOTE == 0:
                     self.book.note(stream=stream.facts, n_bytes=file.to_disk())
             n_bytes = file.to_disk()
-        edges = stream.edges()
+        edges, n_rows = stream.edges(), stream.facts["n_rows"]
         said = {name: getattr(edges, name) for name in KEPT}
-        n_rows = stream.facts["n_rows"]
         self.book.note(step="sorting", n_bytes=n_bytes, n_rows=n_rows, edges=said, first_rows=None)
 
     def lines(self, start: int = 0) -> Iterator[tuple[tuple, int]]:
         """The lines with their ends as node numbers, and where the next record begins."""
         for (sources, targets, weights), end in read_parts(self.path("lines"), start):
-            sources, targets = self.numbered(sources), self.numbered(targets)
-            yield (sources, targets, weights), end
+            yield (self.numbered(sources), self.numbered(targets), weights), end
 
     def count_rows(self) -> np.ndarray:
         """The number of entries in each row, (n_nodes,); from now on, ids on no line are no nodes."""
@@ -258,7 +249,7 @@ class _Conversion:
             table = IdTable()
             for (sources, targets, _), _ in read_parts(self.path("lines")):
                 for column in (sources, targets):
-                    table.add_all(column)
+                    table.add(column)
             ids, self.numbered = table.sort(), table.ranks
         n = said["n_nodes"] if ids is None else len(ids)
         if n >= 2**31:

@@ -262,8 +262,7 @@ def judge_first_line(sample: Sample, layout: Layout, reading: Reading, path: str
     )
     if is_count and (max(n, m) > high or n == m):
         what = f"its first line, {n} {m}, may count nodes and edges, as {n_below} lines follow, or be an edge"
-        remedy = "pass header=True to leave it out, header=False to read it as an edge"
-        raise GraphFormatError(f"{what}; {remedy}", path, 1)
+        raise GraphFormatError(f"{what}; pass header=True to leave it out, header=False to read it as an edge", path, 1)
     if layout.n_columns == 2 and m == n_below and is_whole_range and n >= 2:
         return f"its first line, {n} {m}, was read as an edge; if it counts nodes and edges, take it out"
     return ""
