@@ -365,26 +365,15 @@ def _between_sides(entries: Entries, sides: Sequence[Any] | None) -> Entries:
     if unknown is not None:
         raise GraphValidationError(f"node {unknown!r} has no side, expected 0 or 1 as its attribute 'bipartite'")
     of_one = np.array([bool(side) for side in sides])
-    listed = entries.matrix.tocoo()
-    (row, column), weights = listed.coords, listed.data
+    row, column = entries.matrix.tocoo().coords
     within = np.flatnonzero(of_one[row] == of_one[column])
     if len(within):
         u, v = nodes[row[within[0]]], nodes[column[within[0]]]
         found = f"edge ({u!r}, {v!r}) lies inside the side {int(of_one[row[within[0]]])}"
         remedy = 'correct the attribute, or leave kind="bipartite" out'
         raise GraphValidationError(f"{found}, expected edges between the sides alone; {remedy}")
-    order = np.argsort(of_one, kind="stable")
-    n_first, place = int(np.count_nonzero(~of_one)), np.argsort(order)
-    from_one = of_one[row]
-    ends = place[np.where(from_one, column, row)], place[np.where(from_one, row, column)] - n_first
-    shape, parts = (n_first, len(order) - n_first), []
-    for taken in (~from_one, from_one):
-        coords = (ends[0][taken], ends[1][taken])
-        parts.append(sparse.coo_array((weights[taken], coords), shape=shape).tocsr())
-    matrix, backward = parts
-    # an undirected graph has both entries of an edge
-    is_twice = matrix.nnz == backward.nnz and all(
-        (getattr(matrix, name) == getattr(backward, name)).all() for name in ("indptr", "indices", "data")
-    )
-    ordered = [nodes[node] for node in order.tolist()]
+    zeros, ones = np.flatnonzero(~of_one), np.flatnonzero(of_one)
+    matrix, backward = entries.matrix[zeros][:, ones], entries.matrix[ones][:, zeros].T.tocsr()
+    is_twice = matrix.nnz == backward.nnz and (matrix != backward).nnz == 0  # as an undirected graph has its edges
+    ordered = [nodes[node] for node in (*zeros.tolist(), *ones.tolist())]
     return entries._replace(matrix=matrix if is_twice else (matrix + backward).tocsr(), nodes=ordered)

@@ -6,7 +6,7 @@ import pytest
 
 from graphclust import load_graph
 from graphclust.errors import GraphFormatError, GraphValidationError
-from graphclust.io.recognition import FORMATS
+from graphclust.io.read_file import FORMATS
 
 REFUSED_WITH = {
     "bad/cegb2802.mtx.gz": "HTML",

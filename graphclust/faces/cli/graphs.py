@@ -59,7 +59,7 @@ def faults_of(options: argparse.Namespace, first: GraphFormatError) -> list[Grap
 
     options : those with which it was read. A fault that is of no line, such as a negative weight, is the last.
     """
-    from graphclust.io.recognition import recognize
+    from graphclust.io.read_file import recognize
     from graphclust.io.text.byte_source import open_source
     from graphclust.io.text.records import COMMENTS
 

@@ -80,7 +80,7 @@ def everywhere() -> Parser:
 def add_graph_file(file: argparse.ArgumentParser, flag: str | None = None) -> None:
     """A graph's file, and how to read it; flag : the option that names the file, which then may be left out."""
     from graphclust.io.formats import toy_graphs
-    from graphclust.io.recognition import FORMATS
+    from graphclust.io.read_file import FORMATS
 
     what = "a graph file, a store, - for standard input, a data set like suitesparse:SNAP/com-DBLP, or one of "
     what += ", ".join(toy_graphs.NAMES)
@@ -232,8 +232,7 @@ def load_input(options: argparse.Namespace, of_pattern: bool = False) -> "tuple[
     from graphclust.io.columns import Columns
     from graphclust.io.formats import toy_graphs
     from graphclust.io.load import load_graph
-    from graphclust.io.read_file import refuse_columns_of
-    from graphclust.io.recognition import holds_values_of_matrix
+    from graphclust.io.read_file import holds_values_of_matrix, refuse_columns_of
 
     if not os.path.exists(options.file) and options.file in toy_graphs.NAMES:
         refuse_columns_of(Columns(**_given(options, COLUMNS)), "a graph without columns", options.file)

@@ -34,8 +34,7 @@ from graphclust.io.container_limits import available_bytes
 from graphclust.io.edges import EdgeCounts, Edges, IdTable, allowed_bytes, apply_policies
 from graphclust.io.formats.whole_files import whole_format
 from graphclust.io.load import load
-from graphclust.io.read_file import as_reading, check_format
-from graphclust.io.recognition import recognize
+from graphclust.io.read_file import as_reading, check_format, recognize
 from graphclust.io.save import save_store
 from graphclust.io.store.edge_streams import (
     GrowingArray,

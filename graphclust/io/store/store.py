@@ -85,6 +85,21 @@ def check_store_target(path: str | os.PathLike, overwrite: bool) -> str:
     return name
 
 
+@dataclass
+class NewStore:
+    """A store being written: its arrays, mapped to their files, and what its header will say."""
+
+    folder: str
+    arrays: dict[str, np.ndarray]
+    header: dict[str, Any]
+
+    def write_names(self, names: list) -> None:
+        with open(os.path.join(self.folder, NAMES), "w", encoding="utf-8") as file:
+            json.dump(names, file)
+            _to_disk(file)
+        self.header["names"] = True
+
+
 @contextmanager
 def new_store(path: str | os.PathLike, arrays: dict[str, int], overwrite: bool = False) -> Iterator[NewStore]:
     """A store that appears under its name when the block ends, and leaves nothing behind if that fails.
@@ -96,55 +111,33 @@ def new_store(path: str | os.PathLike, arrays: dict[str, int], overwrite: bool =
     remove_partial(name)
     n_bytes = sum(length * np.dtype(DTYPES[array]).itemsize for array, length in arrays.items())
     with no_room_named(name, lambda: f" for about {n_bytes:,} bytes"), temporary_folder(name) as folder:
-        store = NewStore(folder)
-        for array, length in arrays.items():
-            store.allocate(array, length)
+        mapped = {array: _allocate(folder, array, length) for array, length in arrays.items()}
+        store = NewStore(folder, mapped, {"names": False, "remarks": []})
         yield store
-        store.seal()
+        store.arrays.clear()
+        seal(folder, arrays, store.header)
         publish(folder, name, overwrite)
 
 
-class NewStore:
-    """A store being written: its arrays, mapped to their files, and what its header will say."""
-
-    def __init__(self, folder: str):
-        self.folder = folder
-        self.arrays: dict[str, np.ndarray] = {}
-        self.header: dict[str, Any] = {"names": False, "remarks": []}
-
-    def allocate(self, array: str, length: int) -> None:
-        """Make an array's file of full length, and map it for writing."""
-        start = npy_header(DTYPES[array], length)
-        n_bytes = len(start) + length * np.dtype(DTYPES[array]).itemsize
-        with open(self.path_of(array), "wb") as file:
-            if hasattr(os, "posix_fallocate"):
-                os.posix_fallocate(file.fileno(), 0, n_bytes)
-            else:
-                file.truncate(n_bytes)
-            file.write(start)
-        self.arrays[array] = np.empty(0, DTYPES[array])
-        if length:
-            mapped = np.memmap(self.path_of(array), DTYPES[array], "r+", len(start), (length,))
-            self.arrays[array] = mapped.view(np.ndarray)
-
-    def path_of(self, array: str) -> str:
-        return os.path.join(self.folder, array + ".npy")
-
-    def write_names(self, names: list) -> None:
-        with open(os.path.join(self.folder, NAMES), "w", encoding="utf-8") as file:
-            json.dump(names, file)
-            _to_disk(file)
-        self.header["names"] = True
-
-    def seal(self) -> None:
-        """Bring the arrays to the disk, and then the header, without which a folder is no store."""
-        lengths = {array: len(values) for array, values in self.arrays.items()}
-        self.arrays.clear()
-        seal(self.folder, lengths, self.header)
+def _allocate(folder: str, array: str, length: int) -> np.ndarray:
+    """An array of a new store, mapped for writing to a file of full length."""
+    path, dtype, start = (
+        os.path.join(folder, array + ".npy"),
+        np.dtype(DTYPES[array]),
+        npy_header(DTYPES[array], length),
+    )
+    n_bytes = len(start) + length * dtype.itemsize
+    with open(path, "wb") as file:
+        if hasattr(os, "posix_fallocate"):
+            os.posix_fallocate(file.fileno(), 0, n_bytes)
+        else:
+            file.truncate(n_bytes)
+        file.write(start)
+    return np.memmap(path, dtype, "r+", len(start), (length,)).view(np.ndarray) if length else np.empty(0, dtype)
 
 
 def seal(folder: str, lengths: dict[str, int], header: dict[str, Any]) -> str:
-    """Bring the arrays of a folder to the disk, and write its header; returns the id of the store."""
+    """Bring the arrays of a folder to the disk, and then its header, without which it is no store; returns its id."""
     for array in lengths:
         with open(os.path.join(folder, array + ".npy"), "rb+") as file:
             os.fsync(file.fileno())
