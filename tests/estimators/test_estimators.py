@@ -279,16 +279,10 @@ def likeness(one, other, width):
     return np.exp(-np.abs(one - other).sum() / width)
 
 
-def test_an_affinity_below_zero_is_refused():
+def test_affinities_below_zero_and_graphs_in_place_of_points_are_refused():
     refuses(ValueError, "negative", SpectralClustering(2, affinity="linear").fit, [[1.0, 0.0], [-1.0, 0.1], [0.5, 0.5]])
-
-
-def test_a_graph_in_place_of_points_is_refused_with_what_makes_a_matrix_of_it():
-    graph, _ = graphclust.classic_graph("karate")
-    with pytest.raises(
-        TypeError, match=r"X is a Graph, expected points, or X.to_scipy\(\) with affinity='precomputed'"
-    ):
-        SpectralClustering(2).fit(graph)
+    words = r"X is a Graph, expected points, or X.to_scipy\(\) with affinity='precomputed'"
+    refuses(TypeError, words, SpectralClustering(2).fit, graphclust.classic_graph("karate")[0])
 
 
 @pytest.mark.parametrize("ours", [KMeans, MiniBatchKMeans, SpectralClustering])

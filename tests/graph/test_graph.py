@@ -179,22 +179,17 @@ def test_a_data_frame_whose_rows_and_columns_have_one_order_each_is_a_type_error
 # --- Sharing and leaving alone ---
 
 
-def test_canonical_float64_csr_is_shared():
+def test_canonical_float64_csr_is_shared_and_stays_writable():
     matrix = make("weighted")
     graph = as_graph(matrix)
     assert np.shares_memory(graph.indices, matrix.indices) and np.shares_memory(graph.weights, matrix.data)
     wide = raw_csr(matrix.indptr.astype(np.int64), matrix.indices, matrix.data)
     assert np.shares_memory(as_graph(wide).indptr, wide.indptr)
-
-
-def test_the_input_stays_writable():
-    matrix = make("weighted")
-    graph = as_graph(matrix)
     assert not graph.weights.flags.writeable and not graph.indices.flags.writeable
     assert matrix.data.flags.writeable and matrix.indices.flags.writeable and matrix.indptr.flags.writeable
 
 
-def test_read_only_memory_mapped_and_misaligned_arrays_are_read(tmp_path):
+def test_read_only_memory_mapped_misaligned_and_strided_arrays_are_read(tmp_path):
     matrix = make("weights of all sizes")
     expected = as_graph(matrix)
     for array in (matrix.indptr, matrix.indices, matrix.data):
@@ -214,12 +209,8 @@ def test_read_only_memory_mapped_and_misaligned_arrays_are_read(tmp_path):
     misaligned[:] = matrix.data
     assert not misaligned.flags.aligned
     assert same(as_graph(raw_csr(matrix.indptr, matrix.indices, misaligned)), expected)
-
-
-def test_strided_arrays_are_read():
-    matrix = make("weighted")
-    doubled = [np.repeat(array, 2)[::2] for array in (matrix.indptr, matrix.indices, matrix.data)]
-    assert same(as_graph(raw_csr(*doubled)), as_graph(matrix))
+    strided = [np.repeat(array, 2)[::2] for array in (matrix.indptr, matrix.indices, matrix.data)]
+    assert same(as_graph(raw_csr(*strided)), expected)
 
 
 @pytest.mark.parametrize("n_threads", [1, 2])

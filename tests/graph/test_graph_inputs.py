@@ -395,11 +395,8 @@ def test_what_is_no_array_of_edges_is_refused(edges, n, weights, message):
     refuses(GraphValidationError, message, graph_from_edge_arrays, edges, n, weights)
 
 
-def test_an_array_of_edges_has_no_name_of_weights():
+def test_an_array_of_edges_has_no_name_of_weights_and_a_tuple_of_edges_is_a_list_of_them():
     refuses(ParameterError, "weight='w'", as_graph, (TWO_TRIANGLES, 6), weight="w")
-
-
-def test_a_tuple_of_edges_is_still_a_list_of_edges():
     assert as_graph(((0, 1), (1, 2))).n_edges == 2
 
 

@@ -312,24 +312,16 @@ def test_impossible_kernel_coresets_are_named():
     refuses(ParameterError, "second_term", coreset_kernel_kmeans, X, 4, coreset_size=30, second_term="none")
 
 
-@pytest.mark.parametrize(("oversampling", "n_seeds"), [(0.5, 2), (1.0, 4), (2.0, 8), (2.6, 11), (100.0, 30)])
-def test_oversampling_says_how_many_seeds_the_coreset_is_drawn_by(monkeypatch, oversampling, n_seeds):
-    asked = []
+def test_oversampling_says_how_many_seeds_the_coreset_is_drawn_by(monkeypatch):
+    asked, X, construct = [], blobs(30, np.random.default_rng(1)), coreset_module.construct_coreset
     monkeypatch.setattr(coreset_module, "draw_seeds", lambda *a: asked.append(a[2]) or draw_seeds(*a))
-    coreset_kernel_kmeans(
-        blobs(30, np.random.default_rng(1)), 4, coreset_size=20, oversampling=oversampling, max_iter=1, rng=2
-    )
-    assert asked == [n_seeds, 4]
-
-
-def test_oversampling_reaches_the_tree(monkeypatch):
-    asked = []
-    construct = coreset_module.construct_coreset
-    monkeypatch.setattr(
-        coreset_module, "construct_coreset", lambda *a, **o: asked.append(o["oversampling"]) or construct(*a, **o)
-    )
+    noted = lambda *a, **by_name: asked.append(by_name["oversampling"]) or construct(*a, **by_name)  # noqa: E731
+    monkeypatch.setattr(coreset_module, "construct_coreset", noted)
+    for oversampling, n_seeds in ((0.5, 2), (1.0, 4), (2.0, 8), (2.6, 11), (100.0, 30)):
+        coreset_kernel_kmeans(X, 4, coreset_size=20, oversampling=oversampling, max_iter=1, rng=2)
+        assert asked[-2:] == [n_seeds, 4]
     coreset_kernel_kmeans(nx.karate_club_graph(), 2, coreset_size=20, sampling="tree", oversampling=3.5, rng=1)
-    assert asked == [3.5]
+    assert asked[-2:] == [3.5, 2]
 
 
 def test_clipped_distances_are_counted_and_few_points_said():

@@ -60,10 +60,9 @@ def test_entries_of_point_kernels_equal_their_formulas(dtype):
 
 
 def test_far_from_the_origin_the_gaussian_keeps_its_digits():
-    X = np.random.default_rng(8).normal(size=(30, 4))
-    np.testing.assert_allclose(
-        GaussianKernel(X + 1e6, 2.0).block(slice(None), slice(None)), np.exp(-(cdist(X, X) ** 2) / 2.0), rtol=1e-7
-    )
+    X, everything = np.random.default_rng(8).normal(size=(30, 4)), slice(None)
+    found = GaussianKernel(X + 1e6, 2.0).block(everything, everything)
+    np.testing.assert_allclose(found, np.exp(-(cdist(X, X) ** 2) / 2.0), rtol=1e-7)
 
 
 @pytest.mark.parametrize(
@@ -230,8 +229,8 @@ def test_a_matrix_of_single_precision_may_be_symmetric_but_for_rounding():
     K[3, 7] *= 1 + 4e-7
     assert K[3, 7] != K[7, 3]
     assert kernel_kmeans(K, 2, kernel="precomputed", rng=1).gamma > 0
-    with pytest.raises(GraphValidationError, match="not symmetric"):
-        kernel_kmeans(K.astype(np.float64) + 1e-4 * np.eye(20, k=1), 2, kernel="precomputed")
+    skewed = K.astype(np.float64) + 1e-4 * np.eye(20, k=1)
+    refuses(GraphValidationError, "not symmetric", kernel_kmeans, skewed, 2, kernel="precomputed")
 
 
 def test_arguments_out_of_range_are_refused():
@@ -286,11 +285,8 @@ def from_the_same_start(X, labels, k):
 def test_one_far_point_leaves_the_others_free_to_move(seed, far, dtype, precomputed):
     X, init = two_groups(seed)
     X, init = np.vstack([X, [[far, 0.0]]]).astype(dtype), np.append(init, 2)
-    if precomputed:
-        K = X.astype(np.float64) @ X.astype(np.float64).T
-        found = kernel_kmeans(K, 3, kernel="precomputed", init=init)
-    else:
-        found = kernel_kmeans(X, 3, kernel="linear", init=init)
+    given = X.astype(np.float64) @ X.astype(np.float64).T if precomputed else X
+    found = kernel_kmeans(given, 3, kernel="precomputed" if precomputed else "linear", init=init)
     expected = from_the_same_start(X, init, 3)
     assert found.n_iter > 0
     assert found.labels.tolist() == expected.labels.tolist()

@@ -81,8 +81,8 @@ def test_queries_that_cannot_be_used():
     ]:
         refuses(error, word, nearest_neighbors, points, 1, queries=queries)
     refuses(ParameterError, r"n_neighbors=4 .* at most the 3 points", nearest_neighbors, points, 4, queries=points)
-    with pytest.raises(GraphValidationError, match=r"expected \(m, 3\), the distances to X"):
-        nearest_neighbors(points, 1, queries=np.eye(2), metric="precomputed")
+    words = r"expected \(m, 3\), the distances to X"
+    refuses(GraphValidationError, words, nearest_neighbors, points, 1, queries=np.eye(2), metric="precomputed")
 
 
 def test_auto_is_exact_for_few_points_and_for_those_that_have_no_approximate_search():
@@ -106,12 +106,8 @@ def test_copies_of_a_point_are_neighbors_but_never_oneself(method):
     assert (distances == 0).all() and all(i not in row for i, row in enumerate(neighbors.tolist()))
     graph = knn_graph(points, 3, method=method, weights="gaussian")
     assert graph.n_components == 5 and (graph.loops == 0).all() and graph.weights is None
-
-
-def test_many_copies_leave_no_point_without_neighbors():
-    points = np.zeros((50, 2))
-    neighbors, _ = nearest_neighbors(points, 5)
-    assert all(len(set(row)) == 5 and i not in row for i, row in enumerate(neighbors.tolist()))
+    many = nearest_neighbors(np.zeros((50, 2)), 5)[0]  # more than there are candidates
+    assert all(len(set(row)) == 5 and i not in row for i, row in enumerate(many.tolist()))
 
 
 @pytest.mark.parametrize("d", [2, 20])
@@ -131,13 +127,6 @@ def test_ties_go_to_the_lower_index_where_few_enough_points_are_as_near(d):
 
 
 def test_gaussian_weights_by_hand():
-    graph = knn_graph([[0.0], [1.0], [3.0]], 1, weights="gaussian")
-    dense = graph.to_scipy().toarray()
-    assert dense[0, 1] == pytest.approx(np.exp(-1)) and dense[1, 2] == pytest.approx(np.exp(-4 / (2 * 1)))
-    assert dense[0, 2] == 0 and (dense == dense.T).all()
-
-
-def test_the_scale_of_a_point_is_the_distance_to_its_last_neighbor():
     """At 0, 1, 3, 7 with two neighbors each: scales 3, 2, 3, 6, and exp(-d^2 / (s_i s_j)) from either end."""
     dense = knn_graph([[0.0], [1.0], [3.0], [7.0]], 2, weights="gaussian").to_scipy().toarray()
     squares, scales = np.array([[0, 1, 9, 49], [1, 0, 4, 36], [9, 4, 0, 16], [49, 36, 16, 0]]), np.array([3, 2, 3, 6])
@@ -272,11 +261,14 @@ def test_points_without_a_direction_are_at_right_angles_to_all_but_their_like(as
 def test_distances_that_cannot_be_used():
     refuses(GraphValidationError, "square matrix of distances", knn_graph, np.ones((3, 2)), 1, metric="precomputed")
     refuses(GraphValidationError, "the distance -1", knn_graph, [[0.0, -1.0], [-1.0, 0.0]], 1, metric="precomputed")
-    with pytest.raises(GraphValidationError, match=r"1 distances of point 0 .* at least n_neighbors=2"):
-        knn_graph(sparse.csr_array([[0, 1, 0], [1, 0, 1], [1, 1, 0]]), 2, metric="precomputed")
+    few, words = (
+        sparse.csr_array([[0, 1, 0], [1, 0, 1], [1, 1, 0]]),
+        r"1 distances of point 0 .* at least n_neighbors=2",
+    )
+    refuses(GraphValidationError, words, knn_graph, few, 2, metric="precomputed")
     for X, metric in ((sparse.eye_array(9).tocsr(), "euclidean"), (np.eye(9), "manhattan")):
-        with pytest.raises(ParameterError, match='method="approximate" is for dense points'):
-            knn_graph(X, 2, metric=metric, method="approximate")
+        words = 'method="approximate" is for dense points'
+        refuses(ParameterError, words, knn_graph, X, 2, metric=metric, method="approximate")
 
 
 def test_lists_of_another_library():
@@ -337,20 +329,11 @@ def test_umap_weights_are_those_of_umap(seed):
     assert np.abs(found - expected).max() < 2e-5 and ((found > 1e-9) == (expected > 1e-9)).all()
 
 
-def far_apart(kind: str) -> np.ndarray:
-    """Points near to each other, but not to the mean of all; their squared lengths hide the distances between them."""
-    rng = np.random.default_rng(20)
-    points = rng.normal(size=(60, 20))
-    if kind == "outlier":
-        points[7] = 1e10
-    else:
-        points[:30] += 1e8
-    return points
-
-
-@pytest.mark.parametrize("kind", ["outlier", "two groups"])
-def test_exact_neighbors_far_from_the_mean_are_those_of_brute_force(kind):
-    points = far_apart(kind)
+@for_each(("rows", "at"), [(slice(7, 8), 1e10), (slice(30), 1e8)])
+def test_exact_neighbors_far_from_the_mean_are_those_of_brute_force(rows, at):
+    """Of points near to each other, whose squared lengths hide the distances between them."""
+    points = np.random.default_rng(20).normal(size=(60, 20))
+    points[rows] = at if rows.start else points[rows] + at
     expected = by_brute_force(points, 4)
     assert (nearest_neighbors(points, 4)[0] == expected).all()
     assert (nearest_neighbors(points, 4, queries=points[:5] + 1e-7)[0][:, 1:] == expected[:5, :3]).all()
