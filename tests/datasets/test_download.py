@@ -9,6 +9,7 @@ import traceback
 
 import http_faults as faults
 import pytest
+from cases import refuses
 
 from graphclust import DownloadError, IntegrityError, ParameterError, ResourceLimitError
 from graphclust.datasets import download as downloads
@@ -56,8 +57,7 @@ def test_d01_a_refusal_is_final(get, server, tmp_path, code):
 
 
 def test_d02_errors_of_the_server_pass_but_not_for_ever(get, server, tmp_path):
-    with pytest.raises(DownloadError, match="HTTP status 500, after 3 attempts"):
-        get(faults.status(500))
+    refuses(DownloadError, "HTTP status 500, after 3 attempts", get, faults.status(500))
     assert len(server.log) == 3 and os.listdir(tmp_path) == []
     get(faults.status(500), faults.status(503), faults.serve)
     assert len(server.log) == 6 and is_whole(tmp_path)
@@ -84,8 +84,7 @@ def test_d03_no_such_host(tmp_path):
 
 
 def test_d04_connections_that_break_and_short_bodies_are_retried(get, server, tmp_path):
-    with pytest.raises(IntegrityError, match=f"expected {len(CONTENT):,} bytes, got 1,000, after 3 attempts"):
-        get(faults.cut(1000))
+    refuses(IntegrityError, f"expected {len(CONTENT):,} bytes, got 1,000, after 3 attempts", get, faults.cut(1000))
     assert "x.tar.gz" not in os.listdir(tmp_path)
     get(faults.cut(1_000_000, reset=True), faults.cut(1000), faults.serve)
     assert is_whole(tmp_path) and len(server.log) == 6
@@ -107,17 +106,14 @@ def test_d05_an_archive_cut_off_without_a_length_is_seen(get, server, tmp_path):
 
 
 def test_d05_an_endless_stream_and_a_large_file(get, server, tmp_path):
-    with pytest.raises(ResourceLimitError, match="max_download_bytes=2000000"):
-        get(faults.endless, most_bytes=2_000_000)
-    with pytest.raises(ResourceLimitError, match=f"{len(CONTENT):,} bytes would come"):
-        get(faults.serve, most_bytes=2_000_000)
+    refuses(ResourceLimitError, "max_download_bytes=2000000", get, faults.endless, most_bytes=2_000_000)
+    refuses(ResourceLimitError, f"{len(CONTENT):,} bytes would come", get, faults.serve, most_bytes=2_000_000)
     assert os.listdir(tmp_path) == [] and len(server.log) == 2
 
 
 def test_a_disk_without_room_is_seen_before(get, tmp_path, monkeypatch):
     monkeypatch.setattr("shutil.disk_usage", lambda _: type("Usage", (), {"free": 1000})())
-    with pytest.raises(ResourceLimitError, match="the disk has 1,000 left"):
-        get()
+    refuses(ResourceLimitError, "the disk has 1,000 left", get)
     assert "x.tar.gz" not in os.listdir(tmp_path)
 
 
@@ -131,8 +127,7 @@ def test_d06_a_server_that_stalls(get, tmp_path, answer):
 
 
 def test_d07_a_page_instead_of_an_archive(get, server, tmp_path):
-    with pytest.raises(IntegrityError, match="not a gzip archive \\(starts with '<html'\\)"):
-        get(faults.page)
+    refuses(IntegrityError, "not a gzip archive \\(starts with '<html'\\)", get, faults.page)
     assert len(server.log) == 1 and os.listdir(tmp_path) == []
 
 
@@ -232,8 +227,7 @@ def test_ctrl_c_leaves_nothing(get, tmp_path):
         if done > 1_000_000:
             raise KeyboardInterrupt
 
-    with pytest.raises(KeyboardInterrupt):
-        get(progress=Progress(stop))
+    refuses(KeyboardInterrupt, None, get, progress=Progress(stop))
     assert os.listdir(tmp_path) == []
 
 
@@ -242,8 +236,7 @@ def test_a_full_disk_while_writing(get, tmp_path, monkeypatch):
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(downloads, "_blocks", full)
-    with pytest.raises(OSError, match=r"No space left on device: .*x\.tar\.gz\.part"):
-        get()
+    refuses(OSError, r"No space left on device: .*x\.tar\.gz\.part", get)
     assert os.listdir(tmp_path) == []
 
 

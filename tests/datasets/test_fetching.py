@@ -11,6 +11,7 @@ from dataclasses import replace
 import http_faults as faults
 import numpy as np
 import pytest
+from cases import refuses
 
 import graphclust
 from graphclust.datasets import download as downloads
@@ -83,8 +84,7 @@ def test_rectangular_matrices_become_bipartite_graphs(server):
     server.files["/MM/HB/well1033.tar.gz"] = faults.archive("well1033", text)
     for graph in (graphclust.fetch_suitesparse("HB/well1033"), graphclust.load_graph("suitesparse:HB/well1033")):
         assert (graph.n_nodes, graph.n_edges) == (5, 3) and graph.neighbors(0).tolist() == [2, 4]
-    with pytest.raises(graphclust.GraphValidationError, match="square"):
-        graphclust.fetch_suitesparse("HB/well1033", bipartite=False)
+    refuses(graphclust.GraphValidationError, "square", graphclust.fetch_suitesparse, "HB/well1033", bipartite=False)
 
 
 def test_what_the_archive_knows_of_the_nodes(server):
@@ -145,17 +145,14 @@ BAD_NAMES = ["../../x", "/etc/x", "A/B/C", "a\0b", "CON", "Gröup/näme", "", "H
 def test_d11_names_that_are_none_ask_for_nothing(server, folder, name):
     with pytest.raises(graphclust.ParameterError, match=r"GROUP/NAME.*the nearest are \S+/\S+, \S+/\S+, \S+/\S+$"):
         graphclust.fetch_suitesparse(name)
-    with pytest.raises(graphclust.ParameterError):
-        graphclust.load_graph("suitesparse:" + name)
-    with pytest.raises(graphclust.ParameterError):
-        graphclust.fetch_snap(name)
+    refuses(graphclust.ParameterError, None, graphclust.load_graph, "suitesparse:" + name)
+    refuses(graphclust.ParameterError, None, graphclust.fetch_snap, name)
     assert server.log == [] and not folder.exists()
 
 
 def test_d11_names_of_another_type():
     for name in (None, 3, b"HB/x", pathlib.Path("HB/x")):
-        with pytest.raises(TypeError, match="expected text"):
-            graphclust.fetch_suitesparse(name)
+        refuses(TypeError, "expected text", graphclust.fetch_suitesparse, name)
 
 
 def test_d12_an_archive_that_leads_outside(server, folder, tmp_path):
@@ -163,8 +160,7 @@ def test_d12_an_archive_that_leads_outside(server, folder, tmp_path):
     with_checksum = bytearray(packed)
     with_checksum[148:156] = b"%06o\0 " % (sum(packed[:148]) + sum(packed[156:512]) + 8 * 32)
     server.files[PATH] = gzip.compress(bytes(with_checksum))
-    with pytest.raises(graphclust.UnsafeArchiveError, match=r"\.\./karate/\.\./evil"):
-        graphclust.fetch_suitesparse(NAME)
+    refuses(graphclust.UnsafeArchiveError, r"\.\./karate/\.\./evil", graphclust.fetch_suitesparse, NAME)
     assert os.listdir(tmp_path) == ["cache"] and files_of(folder) == ["locks/suitesparse--Newman--karate"]
 
 
@@ -185,8 +181,7 @@ def test_d16_broken_archives_are_removed_and_fetched_again(server, folder, damag
 def test_a_whole_archive_of_a_bad_matrix_is_kept(server, folder):
     server.files[PATH] = faults.archive("karate", GENERAL + "2 2 1\n1 3 1\n")
     for _ in range(2):
-        with pytest.raises(graphclust.GraphFormatError, match="line 3"):
-            graphclust.fetch_suitesparse(NAME)
+        refuses(graphclust.GraphFormatError, "line 3", graphclust.fetch_suitesparse, NAME)
     assert len(server.log) == 1 and "suitesparse/Newman/karate/karate.tar.gz" in files_of(folder)
 
 
@@ -199,8 +194,7 @@ def test_an_archive_of_another_matrix_is_refused_and_not_kept(server, folder):
     }
     for words, archive in others.items():
         server.files[PATH] = archive
-        with pytest.raises(graphclust.IntegrityError, match=words):
-            graphclust.fetch_suitesparse(NAME)
+        refuses(graphclust.IntegrityError, words, graphclust.fetch_suitesparse, NAME)
         assert files_of(folder) == ["locks/suitesparse--Newman--karate"]
     server.files[PATH] = good
     assert graphclust.fetch_suitesparse(NAME).n_nodes == 6
@@ -218,8 +212,7 @@ def test_a_matrix_of_other_sizes_than_the_catalog_has_is_refused(folder, monkeyp
     with faults.running() as server:
         monkeypatch.setenv("GRAPHCLUST_MIRROR", server.address)
         server.files[PATH] = faults.archive("karate", text)
-        with pytest.raises(graphclust.IntegrityError, match=words):
-            graphclust.fetch_suitesparse(NAME)
+        refuses(graphclust.IntegrityError, words, graphclust.fetch_suitesparse, NAME)
     assert files_of(folder) == ["locks/suitesparse--Newman--karate"]
 
 
@@ -241,11 +234,9 @@ def test_d19_caches_that_cannot_be(folder, server, tmp_path, monkeypatch):
     (tmp_path / "file").write_text("x")
     for place in (tmp_path / "file", tmp_path / "file" / "below"):
         monkeypatch.setenv("GRAPHCLUST_CACHE", str(place))
-        with pytest.raises(NotADirectoryError, match=str(tmp_path / "file")):
-            graphclust.fetch_suitesparse(NAME)
+        refuses(NotADirectoryError, str(tmp_path / "file"), graphclust.fetch_suitesparse, NAME)
     monkeypatch.setenv("GRAPHCLUST_CACHE", "/proc/no-such-place")
-    with pytest.raises(OSError, match="/proc"):
-        graphclust.fetch_suitesparse(NAME)
+    refuses(OSError, "/proc", graphclust.fetch_suitesparse, NAME)
     assert server.log == [] and (tmp_path / "file").read_text() == "x"
 
 
@@ -290,8 +281,7 @@ def test_d20_a_damaged_archive_is_never_parsed(server, folder, monkeypatch):
     with pytest.raises(graphclust.IntegrityError, match=r"was not what had been downloaded and was removed; .*404"):
         graphclust.fetch_suitesparse(NAME)
     server.files[PATH], server.answers[PATH] = faults.archive("karate", SQUARE + "% other\n"), [faults.serve]
-    with pytest.raises(graphclust.IntegrityError, match="on record"):
-        graphclust.fetch_suitesparse(NAME)
+    refuses(graphclust.IntegrityError, "on record", graphclust.fetch_suitesparse, NAME)
     assert len(server.log) == n_requests + 2 and not archive.exists()
     clear_cache("suitesparse:" + NAME)
     assert graphclust.fetch_suitesparse(NAME) == expected, "cleared, it is trusted again"
@@ -352,19 +342,15 @@ def test_memory_is_asked_for_before_a_download(server):
         graphclust.load_graph("suitesparse:" + NAME, memory_limit=1)
     with pytest.raises(graphclust.ResourceLimitError, match="max_download_bytes=100"):
         graphclust.fetch_suitesparse(NAME, max_download_bytes=100)
-    with pytest.raises(graphclust.GraphValidationError, match="complex"):
-        graphclust.fetch_suitesparse("Bai/dwg961b")
+    refuses(graphclust.GraphValidationError, "complex", graphclust.fetch_suitesparse, "Bai/dwg961b")
     assert [path for path, *_ in server.log] == [PATH]
 
 
 def test_arguments_are_checked_before_a_request(server):
     for options in ({"weights": "x"}, {"symmetrize": "x"}, {"communities": "x"}, {"max_download_bytes": 0}):
-        with pytest.raises(graphclust.ParameterError, match=next(iter(options))):
-            graphclust.fetch_suitesparse(NAME, **options)
-    with pytest.raises(graphclust.ParameterError, match="does not suit"):
-        graphclust.load_graph("suitesparse:" + NAME, format="metis")
-    with pytest.raises(graphclust.ParameterError, match="bipartite"):
-        graphclust.load_graph("snap:com-DBLP", bipartite=True)
+        refuses(graphclust.ParameterError, next(iter(options)), graphclust.fetch_suitesparse, NAME, **options)
+    refuses(graphclust.ParameterError, "does not suit", graphclust.load_graph, "suitesparse:" + NAME, format="metis")
+    refuses(graphclust.ParameterError, "bipartite", graphclust.load_graph, "snap:com-DBLP", bipartite=True)
     assert server.log == []
 
 
@@ -382,8 +368,7 @@ def test_the_cache_is_listed_and_cleared(server, folder):
     assert {dataset.address for dataset in cached()} == {"suitesparse:Newman/karate", "snap:email-Eu-core"}
     for dataset in cached():
         assert dataset.n_bytes == sum(file.stat().st_size for file in dataset.folder.iterdir())
-    with pytest.raises(graphclust.ParameterError, match="does not hold 'snap:com-DBLP'"):
-        clear_cache("snap:com-DBLP")
+    refuses(graphclust.ParameterError, "does not hold 'snap:com-DBLP'", clear_cache, "snap:com-DBLP")
     assert clear_cache("snap:email-Eu-core") > 0
     assert [dataset.address for dataset in cached()] == ["suitesparse:Newman/karate"]
     clear_cache()
@@ -394,8 +379,7 @@ def test_without_the_extra_its_name_is_told(server, monkeypatch):
     import sys
 
     monkeypatch.setitem(sys.modules, "requests", None)
-    with pytest.raises(ImportError, match=r'needs requests: pip install "graphclust\[datasets\]"'):
-        graphclust.fetch_suitesparse(NAME)
+    refuses(ImportError, r'needs requests: pip install "graphclust\[datasets\]"', graphclust.fetch_suitesparse, NAME)
 
 
 @pytest.mark.slow

@@ -4,6 +4,7 @@ import gzip
 
 import http_faults as faults
 import pytest
+from cases import refuses
 
 from graphclust import GraphFormatError, IntegrityError, ParameterError, fetch_snap, load_graph
 from graphclust.datasets.cache import clear_cache
@@ -53,21 +54,17 @@ def test_community_files_that_are_none(server):
         (b"9999999999999999999999\n", GraphFormatError, "not ids"),
     ):
         server.files[SNAP + ".all.dedup.cmty.txt.gz"] = gzip.compress(text)
-        with pytest.raises(error, match=words):
-            fetch_snap("com-Amazon", return_info=True)
+        refuses(error, words, fetch_snap, "com-Amazon", return_info=True)
         clear_cache("snap:com-Amazon")
     server.files[SNAP + ".all.dedup.cmty.txt.gz"] = gzip.compress(b"1 2\n")[:-4]
-    with pytest.raises(IntegrityError, match="corrupt archive"):
-        fetch_snap("com-Amazon", return_info=True)
+    refuses(IntegrityError, "corrupt archive", fetch_snap, "com-Amazon", return_info=True)
     server.files["/data/email-Eu-core.txt.gz"] = gzip.compress(b"0 1\n")
     server.files["/data/email-Eu-core-department-labels.txt.gz"] = gzip.compress(b"0 7 1\n")
-    with pytest.raises(GraphFormatError, match="not a pair"):
-        fetch_snap("email-Eu-core", return_info=True)
+    refuses(GraphFormatError, "not a pair", fetch_snap, "email-Eu-core", return_info=True)
 
 
 def test_names_and_communities_that_are_none(server):
-    with pytest.raises(ParameterError, match=r"none of the 8 names .* the nearest are com-DBLP, "):
-        fetch_snap("com-DBPL")
+    refuses(ParameterError, r"none of the 8 names .* the nearest are com-DBLP, ", fetch_snap, "com-DBPL")
     with pytest.raises(ParameterError, match="'top5000' is unknown, expected one of 'all'"):
         fetch_snap("email-Eu-core", communities="top5000")
     assert server.log == []

@@ -5,7 +5,7 @@ from fractions import Fraction
 import networkx as nx
 import numpy as np
 import pytest
-from cases import for_each
+from cases import for_each, refuses
 
 from graphclust import modularity
 from graphclust.errors import GraphClustError, ParameterError
@@ -98,8 +98,7 @@ def test_the_constant_potts_model_and_unweighted_edges():
     ],
 )
 def test_impossible_arguments_are_named(options, words):
-    with pytest.raises(ParameterError, match=f"^{words}"):
-        hierarchical_leiden(**{"graph": KARATE} | options)
+    refuses(ParameterError, f"^{words}", hierarchical_leiden, **{"graph": KARATE} | options)
 
 
 @pytest.mark.parametrize("communities", [[0, 0, 1], {0: 0, 1: None, 2: 1}, {0: (1, 2), 1: (1, 2), 2: (3, 4)}])

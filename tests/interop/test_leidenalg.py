@@ -7,7 +7,7 @@ from xml.etree import ElementTree
 
 import numpy as np
 import pytest
-from cases import for_each
+from cases import for_each, refuses
 from other_projects import source_of
 
 import graphclust as gc
@@ -131,8 +131,7 @@ def test_no_cluster_is_larger_than_asked_for():
     ],
 )
 def test_what_is_not_served_is_refused_by_name(call, error, words):
-    with pytest.raises(error, match=words):
-        call(random_graph(8, False, False)[0])
+    refuses(error, words, call, random_graph(8, False, False)[0])
 
 
 @pytest.mark.slow

@@ -3,6 +3,7 @@
 import networkx as nx
 import numpy as np
 import pytest
+from cases import refuses
 from cliques import as_networkx, cliques
 from hypothesis import given, settings
 from scipy import sparse
@@ -52,18 +53,13 @@ def test_which_graph_of_the_cells_is_taken(tmp_path):
     assert anndata.read_h5ad(tmp_path / "cells.h5ad").uns["graphclust"]["params"]["k"] == 2
     with pytest.raises(ParameterError, match="one of the two"):
         cluster_anndata(adata, 2, neighbors_key="near", obsp="near_connectivities")
-    with pytest.raises(ParameterError, match=r"'far' is not in adata.uns"):
-        cluster_anndata(adata, 2, neighbors_key="far")
-    with pytest.raises(TypeError, match=r"expected an anndata.AnnData"):
-        cluster_anndata(G, 2)
+    refuses(ParameterError, r"'far' is not in adata.uns", cluster_anndata, adata, 2, neighbors_key="far")
+    refuses(TypeError, r"expected an anndata.AnnData", cluster_anndata, G, 2)
     with pytest.raises(ParameterError, match=r"no 'connectivities', it is empty; run scanpy.pp.neighbors"):
         cluster_anndata(anndata.AnnData(shape=(7, 0)), 2)
-    with pytest.raises(TypeError, match=r"G is a anndata.*pass it to cluster_anndata"):
-        coreset_sc(adata, 2)
-    with pytest.raises(TypeError, match=r"X is an AnnData, expected an array; .*X\.obsm\['X_pca'\]"):
-        knn_graph(adata, 2)
-    with pytest.raises(TypeError, match=r"k=0\.5 is a float, .* resolution=0\.5$"):
-        cluster_anndata(adata, 0.5)
+    refuses(TypeError, r"G is a anndata.*pass it to cluster_anndata", coreset_sc, adata, 2)
+    refuses(TypeError, r"X is an AnnData, expected an array; .*X\.obsm\['X_pca'\]", knn_graph, adata, 2)
+    refuses(TypeError, r"k=0\.5 is a float, .* resolution=0\.5$", cluster_anndata, adata, 0.5)
 
 
 def two_cliques():

@@ -12,15 +12,12 @@ from graphclust.faces.cli.terminal import show
 
 def add_datasets(command: shared.Parser) -> None:
     """Add its arguments."""
-    command.add_argument("word", nargs="?", default="", metavar="WORD", help="part of a name, group, kind or author")
-    command.add_argument("--kind", help="a word of the kind, like graph, bipartite, mesh or communities")
-    command.add_argument(
-        "--entries", nargs=2, type=float, metavar=("LEAST", "MOST"), help="how many entries, as in 1e6 1e8"
-    )
-    command.add_argument("--symmetric", action="store_true", default=None, help="only symmetric ones")
-    command.add_argument(
-        "--order", choices=("id", "memory", "name"), default="id", help="memory: largest need first (id)"
-    )
+    add = command.add_argument
+    add("word", nargs="?", default="", metavar="WORD", help="part of a name, group, kind or author")
+    add("--kind", help="a word of the kind, like graph, bipartite, mesh or communities")
+    add("--entries", nargs=2, type=float, metavar=("LEAST", "MOST"), help="how many entries, as in 1e6 1e8")
+    add("--symmetric", action="store_true", default=None, help="only symmetric ones")
+    add("--order", choices=("id", "memory", "name"), default="id", help="memory: largest need first (id)")
     shared.add_report(command)
 
 

@@ -4,7 +4,6 @@ import argparse
 import io
 import json
 import os
-import sys
 from typing import TYPE_CHECKING
 
 from graphclust.errors import GraphClustError, GraphFormatError, GraphValidationError, ParameterError, amount
@@ -147,24 +146,19 @@ def add_knn(command: shared.Parser) -> None:
     from graphclust.points.neighbors.graphs import RULES, WEIGHTS
     from graphclust.points.neighbors.search import METHODS, METRICS, SYNONYMS
 
-    command.add_argument("points", metavar="POINTS", help=POINTS)
-    command.add_argument("-k", type=int, default=15, metavar="K", help="neighbors of each point (15)")
-    command.add_argument(
-        "-o", "--output", required=True, metavar="GRAPH", type=shared.as_output, help=f"write the graph here: {WHERE}"
-    )
+    add = command.add_argument
+    add("points", metavar="POINTS", help=POINTS)
+    add("-k", type=int, default=15, metavar="K", help="neighbors of each point (15)")
+    add("-o", "--output", required=True, metavar="GRAPH", type=shared.as_output, help=f"write the graph here: {WHERE}")
     add_format(command)
-    command.add_argument(
+    add(
         "--metric", choices=(*METRICS, *SYNONYMS), default="euclidean",
         help="what is near (euclidean); precomputed: the rows are distances to all points",
     )  # fmt: skip
-    command.add_argument("--method", choices=METHODS, default="exact", help="how to search (exact)")
-    command.add_argument(
-        "--n-probes", type=int, default=16, metavar="N", help="lists an approximate search looks through (16)"
-    )
-    command.add_argument("--symmetrize", choices=RULES, default="union", help="which pairs to join (union)")
-    command.add_argument(
-        "--weights", choices=WEIGHTS, help="weights of the edges: by a scale for each point, or those of UMAP; else 1"
-    )
+    add("--method", choices=METHODS, default="exact", help="how to search (exact)")
+    add("--n-probes", type=int, default=16, metavar="N", help="lists an approximate search looks through (16)")
+    add("--symmetrize", choices=RULES, default="union", help="which pairs to join (union)")
+    add("--weights", choices=WEIGHTS, help="weights of the edges: by a scale for each point, or those of UMAP; else 1")
     shared.add_seed(command)
     shared.add_force(command)
 
@@ -200,12 +194,13 @@ def add_format(parser: argparse.ArgumentParser, *others: str) -> None:
     """The option that says in which format; others : those that only this command knows."""
     from graphclust.io.save import PIPED, SAVED_FORMATS
 
-    parser.add_argument(
+    add = parser.add_argument
+    add(
         "--to", choices=(*SAVED_FORMATS, *others),
         help=f"the format to write, whatever the ending is; by default {PIPED}, edges between tabs, into a pipe",
     )  # fmt: skip
-    parser.add_argument("--drop-loops", action="store_true", help="leave self-loops out, as METIS needs it")
-    parser.add_argument(
+    add("--drop-loops", action="store_true", help="leave self-loops out, as METIS needs it")
+    add(
         "--round-weights", type=float, metavar="FACTOR",
         help="multiply weights by this and round them to whole numbers, at least 1, as METIS needs it",
     )  # fmt: skip
@@ -242,5 +237,5 @@ def write_graph(options: argparse.Namespace, graph: "Graph") -> None:
     if content is not None:
         with standard_output() as out:
             content.write(out.buffer)
-    if said and sys.stderr is not None:
-        print(f"graphclust: {'; '.join(said)}", file=sys.stderr)
+    if said:
+        tell("; ".join(said))

@@ -55,7 +55,6 @@ def _run(arguments: list[str] | None) -> int:
         example = f"graphclust cluster {shlex.quote(asked)}"
         parser.error(f"{asked!r} is a file, expected a command before it, as in {example}")
     options = parser.parse_args(words)
-    from graphclust.compiled.runtime.loop_cache import NotCompiledError
     from graphclust.progress import Progress, ProgressLine
 
     line = ProgressLine()
@@ -67,25 +66,33 @@ def _run(arguments: list[str] | None) -> int:
             with _threads(options.threads), _log_to_stderr(options.verbose):
                 options.run(options)
         return 0
-    except KeyboardInterrupt as stop:
-        line.clear()
-        more = f": {stop}" if type(stop) is KeyboardInterrupt and stop.args else ""
-        return _fail(f"interrupted{more}", INTERRUPTED, options.debug)
     except BrokenPipeError:
         if sys.stdout is None:
             return FAILED
         give_up_output()
         return 0
-    except (ParameterError, FileExistsError) as problem:
+    except (KeyboardInterrupt, Exception) as problem:
         line.clear()
-        return _fail(str(problem), WRONG_USE, options.debug)
-    except (GraphClustError, NotCompiledError, OSError, ValueError, TypeError, ImportError, MemoryError) as problem:
-        line.clear()
-        return _fail(_sentence(problem), FAILED, options.debug)
-    except Exception as problem:
-        line.clear()
-        sentence = f"{type(problem).__name__}: {_sentence(problem)}; this is a fault of graphclust, --debug shows where"
-        return _fail(sentence, FAILED, options.debug)
+        return _fail(*_verdict(problem), options.debug)
+
+
+def _verdict(problem: BaseException) -> tuple[str, int]:
+    """A line on a failure, and the exit code."""
+    from graphclust.compiled.runtime.loop_cache import NotCompiledError
+
+    if isinstance(problem, KeyboardInterrupt):
+        more = f": {problem}" if type(problem) is KeyboardInterrupt and problem.args else ""
+        return f"interrupted{more}", INTERRUPTED
+    if isinstance(problem, ParameterError | FileExistsError):
+        return str(problem), WRONG_USE
+    sentence = " ".join(str(problem).split()) or type(problem).__name__
+    if isinstance(problem, OSError) and problem.strerror:  # without the system's number for it
+        sentence = f"{problem.strerror}: {problem.filename}" if problem.filename else problem.strerror
+    if isinstance(
+        problem, (GraphClustError, NotCompiledError, OSError, ValueError, TypeError, ImportError, MemoryError)
+    ):
+        return sentence, FAILED
+    return f"{type(problem).__name__}: {sentence}; this is a fault of graphclust, --debug shows where", FAILED
 
 
 @contextmanager
@@ -139,13 +146,6 @@ def _parser(asked: str | None = None) -> argparse.ArgumentParser:
         command.add_to(own)
         own.set_defaults(run=command.run)
     return parser
-
-
-def _sentence(problem: BaseException) -> str:
-    """The error as one line, without the system's number for it."""
-    if isinstance(problem, OSError) and problem.strerror:
-        return f"{problem.strerror}: {problem.filename}" if problem.filename else problem.strerror
-    return " ".join(str(problem).split()) or type(problem).__name__
 
 
 def _fail(sentence: str, code: int, debug: bool) -> int:

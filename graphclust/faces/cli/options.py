@@ -5,7 +5,6 @@ import difflib
 import json
 import os
 import shlex
-import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -13,7 +12,7 @@ from inspect import signature
 from typing import TYPE_CHECKING, Any, NoReturn, get_args, get_type_hints
 
 from graphclust.errors import ParameterError, escape_controls
-from graphclust.faces.cli.terminal import as_file, in_the_shell, input_name, show
+from graphclust.faces.cli.terminal import as_file, in_the_shell, input_name, show, tell
 from graphclust.io.atomic_write import check_not_input, check_target
 
 if TYPE_CHECKING:
@@ -82,39 +81,30 @@ def add_graph_file(file: argparse.ArgumentParser, flag: str | None = None) -> No
     from graphclust.io.formats import toy_graphs
     from graphclust.io.read_file import FORMATS
 
+    add = file.add_argument
     what = "a graph file, a store, - for standard input, a data set like suitesparse:SNAP/com-DBLP, or one of "
     what += ", ".join(toy_graphs.NAMES)
     if flag is None:
-        file.add_argument("file", metavar="FILE", help=what)
+        add("file", metavar="FILE", help=what)
     else:
-        file.add_argument(flag, dest="file", metavar="FILE", help=what)
+        add(flag, dest="file", metavar="FILE", help=what)
     known = f"what the file is, one of {', '.join(FORMATS)}; by default its content decides"
-    file.add_argument("--format", choices=FORMATS, metavar="FORMAT", help=known)
-    file.add_argument("--weights", choices=("file", "abs", "ignore"), help="take, make positive, or ignore its weights")
-    file.add_argument(
-        "--symmetrize", choices=("max", "sum"), default="max", help="how to join two directions of an edge (max)"
-    )
-    file.add_argument(
+    add("--format", choices=FORMATS, metavar="FORMAT", help=known)
+    add("--weights", choices=("file", "abs", "ignore"), help="take, make positive, or ignore its weights")
+    add("--symmetrize", choices=("max", "sum"), default="max", help="how to join two directions of an edge (max)")
+    add(
         "--bipartite", action=argparse.BooleanOptionalAction,
         help="make nodes of a matrix's rows, and of its columns; of an edge list's sources, and of its targets",
     )  # fmt: skip
     for end, what in (("source", "one end"), ("target", "the other end"), ("weight", "the weight")):
-        file.add_argument(
-            f"--{end}", type=_column, metavar="COLUMN", help=f"{what} of an edge in a table: a name, or a place from 0"
-        )
-    file.add_argument(
-        "--header", action=argparse.BooleanOptionalAction, help="whether the first line of a table names its columns"
-    )
-    file.add_argument(
-        "--missing", choices=("error", "drop", "keep"), default="error", help="of rows without an id (error)"
-    )
-    file.add_argument(
-        "--duplicates", choices=("sum", "max", "error"), default="sum", help="which weights of an edge count (sum)"
-    )
-    file.add_argument("--constraint", type=int, metavar="I", help="which weight of the nodes of a METIS file, from 0")
-    file.add_argument("--encoding", metavar="NAME", help="of a text that is not UTF-8, such as cp1252")
-    file.add_argument("--memory-limit", type=int, metavar="BYTES", help="most that the header of the file may ask for")
-    file.add_argument("--max-bytes", type=int, metavar="BYTES", help="most that a compressed file may unpack to")
+        add(f"--{end}", type=_column, metavar="COLUMN", help=f"{what} of an edge in a table: a name, or a place from 0")
+    add("--header", action=argparse.BooleanOptionalAction, help="whether the first line of a table names its columns")
+    add("--missing", choices=("error", "drop", "keep"), default="error", help="of rows without an id (error)")
+    add("--duplicates", choices=("sum", "max", "error"), default="sum", help="which weights of an edge count (sum)")
+    add("--constraint", type=int, metavar="I", help="which weight of the nodes of a METIS file, from 0")
+    add("--encoding", metavar="NAME", help="of a text that is not UTF-8, such as cp1252")
+    add("--memory-limit", type=int, metavar="BYTES", help="most that the header of the file may ask for")
+    add("--max-bytes", type=int, metavar="BYTES", help="most that a compressed file may unpack to")
     add_report(file)
 
 
@@ -131,14 +121,11 @@ def add_kind(command: argparse.ArgumentParser) -> None:
     """The options that say what kind of graph a file, or each of several, holds."""
     from graphclust.io.kinds import KINDS
 
-    command.add_argument("more", nargs="*", metavar="FILE", help="more graphs on the same nodes: each is a layer")
-    command.add_argument(
-        "--kind", choices=KINDS, help="what the graph is (undirected): sources and targets, two sides, or signs count"
-    )
-    command.add_argument(
-        "--layer-weights", type=numbers, metavar="W,W,...", help="what the files count, in their order (1 each)"
-    )
-    command.add_argument(
+    add = command.add_argument
+    add("more", nargs="*", metavar="FILE", help="more graphs on the same nodes: each is a layer")
+    add("--kind", choices=KINDS, help="what the graph is (undirected): sources and targets, two sides, or signs count")
+    add("--layer-weights", type=numbers, metavar="W,W,...", help="what the files count, in their order (1 each)")
+    add(
         "--normalize", action=argparse.BooleanOptionalAction, default=True,
         help="of several files, whether all count alike, or each edge (--normalize)",
     )  # fmt: skip
@@ -238,8 +225,8 @@ def load_input(options: argparse.Namespace, of_pattern: bool = False) -> "tuple[
         refuse_columns_of(Columns(**_given(options, COLUMNS)), "a graph without columns", options.file)
         return replace(toy_graphs.classic_graph(options.file)[0], file=options.file), None
     expected = describe_download(options.file, options.memory_limit)
-    if expected is not None and sys.stderr is not None:
-        print(f"graphclust: {expected}", file=sys.stderr)
+    if expected is not None:
+        tell(expected)
     with as_file(options.file) as path:
         of_pattern = of_pattern and options.weights is None and holds_values_of_matrix(path)
         if of_pattern:
@@ -249,8 +236,8 @@ def load_input(options: argparse.Namespace, of_pattern: bool = False) -> "tuple[
             remark = "the values of the matrix are not used; --weights file takes them"
             graph = replace(graph, remarks=(*graph.remarks, remark))
         name = input_name(options.file)
-        if options.quiet and info.repairs and sys.stderr is not None:  # no report will say it
-            print(in_the_shell(f"graphclust: {name}: {'; '.join(info.repairs)}"), file=sys.stderr)
+        if options.quiet and info.repairs:  # no report will say it
+            tell(f"{name}: {'; '.join(info.repairs)}")
         return (graph, info) if path == options.file else (replace(graph, file=name), replace(info, path=name))
 
 

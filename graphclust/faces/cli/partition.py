@@ -25,21 +25,22 @@ def add_to(command: shared.Parser) -> None:
     """Add its arguments."""
     from graphclust.partition.balanced_partition import IMBALANCE, balanced_partition
 
+    add = command.add_argument
     shared.add_graph_file(command)
-    command.add_argument("-k", type=int, metavar="K", help="number of parts, which has to be given")
-    command.add_argument(
+    add("-k", type=int, metavar="K", help="number of parts, which has to be given")
+    add(
         "--imbalance", dest="max_imbalance", type=float, default=IMBALANCE, metavar="SHARE",
         help=f"how much more than the average part one may hold ({IMBALANCE})",
     )  # fmt: skip
-    command.add_argument(
+    add(
         "--min-imbalance", type=float, metavar="SHARE",
         help="how much less one may hold, 1 for any amount (as --imbalance, as far as weights let)",
     )  # fmt: skip
-    command.add_argument(
+    add(
         "--target-weights", type=float, nargs="+", metavar="WEIGHT",
         help="how much each part is to hold beside the others, such as the speeds of machines (equal)",
     )  # fmt: skip
-    command.add_argument("--contiguous", action="store_true", help="every part in one piece, as far as that is found")
+    add("--contiguous", action="store_true", help="every part in one piece, as far as that is found")
     command.set_defaults(parameters=["max_imbalance", "min_imbalance", "target_weights", "contiguous"])
     shared.add_parameters(
         command, balanced_partition, effort="how much to try", time_budget="use so long to find a smaller cut"
@@ -47,13 +48,9 @@ def add_to(command: shared.Parser) -> None:
     shared.add_node_weight(command)
     parts = "write each node's part here, in a format by the ending, or - for standard output"
     shared.add_outputs(command, "PARTS", parts)
-    command.add_argument("--to", choices=("metis",), help="write PARTS as METIS does, whatever the ending is")
-    command.add_argument(
-        "--permutation", metavar="FILE", help="write the rows grouped by part here, one number from 0 a line"
-    )
-    command.add_argument(
-        "--reordered", metavar="FILE", help="write the matrix here with its rows and columns grouped by part"
-    )
+    add("--to", choices=("metis",), help="write PARTS as METIS does, whatever the ending is")
+    add("--permutation", metavar="FILE", help="write the rows grouped by part here, one number from 0 a line")
+    add("--reordered", metavar="FILE", help="write the matrix here with its rows and columns grouped by part")
     shared.add_seed(command)
     shared.add_force(command)
 

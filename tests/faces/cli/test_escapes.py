@@ -8,6 +8,7 @@ import sys
 import networkx as nx
 import numpy as np
 import pytest
+from cases import refuses
 
 import graphclust as gc
 from graphclust.errors import GraphWarning, escape_controls, quote, warn_caller
@@ -86,8 +87,7 @@ def test_the_command_line_prints_no_escape_of_a_name(graph_file, capsys):
     cli.main(["cluster", graph_file, "-k", "2", "-q", "-o", graph_file + ".tsv"])
     cli.main(["cluster", graph_file, "-k", "2", "-q", "-o", graph_file + ".tsv"])
     cli.main(["convert", graph_file, graph_file + ".mtx"])
-    with pytest.raises(SystemExit):
-        cli.main(["info", graph_file, RED])
+    refuses(SystemExit, None, cli.main, ["info", graph_file, RED])
     said = capsys.readouterr()
     for text in (said.out, said.err):
         assert all(line.isprintable() for line in text.split("\n")), repr(text)
