@@ -106,12 +106,12 @@ def extend_labels(
     centroids = centroids_of(coreset.weights, labels, induced)
     blocks = row_blocks(kernel.n_nodes, max(LEAST_ROWS, ceil(kernel.n_nodes / N_BLOCKS)))
     centroids = centroids._replace(members=coreset.nodes[centroids.members])
-    found = _empty_assignment(kernel.n_nodes, len(blocks) - 1)
-    run_in_blocks(label_nodes, blocks, kernel.graph.rows, kernel.terms(slice(None)), centroids, met_only, found)
+    assigned = _empty_assignment(kernel.n_nodes, len(blocks) - 1)
+    run_in_blocks(label_nodes, blocks, kernel.graph.rows, kernel.terms(slice(None)), centroids, met_only, assigned)
     isolated = kernel.degrees == 0
-    found.labels[isolated] = -1
-    found.undecided[isolated] = False
-    return ExtendedLabels(found.labels, found.undecided, int(found.entries_read.sum()))
+    assigned.labels[isolated] = -1
+    assigned.undecided[isolated] = False
+    return ExtendedLabels(assigned.labels, assigned.undecided, int(assigned.entries_read.sum()))
 
 
 def _empty_assignment(n_nodes: int, n_blocks: int) -> Assignment:
@@ -149,8 +149,8 @@ def labels_in_block(
     """`extend_labels` by clusters met only, for one block of nodes; -1 for isolated and undecided nodes."""
     kernel, numbers = kernel_towards_block(source, first, last, rows)
     n = last - first
-    found = _empty_assignment(n, 1)
+    assigned = _empty_assignment(n, 1)
     centroids = centroids._replace(members=numbers[centroids.members])
-    label_nodes(0, n, 0, kernel.graph.rows, kernel.terms(slice(None)), centroids, True, found)
-    found.labels[found.undecided | (kernel.degrees[:n] == 0.0)] = -1
-    return found.labels.astype(np.int32)
+    label_nodes(0, n, 0, kernel.graph.rows, kernel.terms(slice(None)), centroids, True, assigned)
+    assigned.labels[assigned.undecided | (kernel.degrees[:n] == 0.0)] = -1
+    return assigned.labels.astype(np.int32)

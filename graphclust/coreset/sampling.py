@@ -348,12 +348,12 @@ def _round_sizes(n_points: int, size: int, rounds: int) -> list[int]:
         return [size]
 
     def sizes(scale: float) -> list[float]:
-        found, previous, iterated = [], float(n_points), float(n_points)
+        draws, previous, iterated = [], float(n_points), float(n_points)
         for _ in range(rounds):
             iterated = max(log(iterated), 1.0) if iterated > 1.0 else 1.0
             previous = min(previous, scale * iterated**0.5 * max(log(previous), 1.0))
-            found.append(previous)
-        return found
+            draws.append(previous)
+        return draws
 
     low, high = 0.0, float(n_points)
     for _ in range(100):  # bisection: the last size grows with the scale

@@ -138,9 +138,9 @@ def balanced_partition(
     def clustering_with(labels: np.ndarray, said: list[str]) -> Clustering:
         account: dict[str, Any] = {"objective": "edge_cut", "parameters": parameters, "seed": seed}
         account |= {"entries_read": progress.entries_read, "node_sizes": None if (size == 1.0).all() else size}
-        found = in_rows(labels.astype(np.int64), order)
-        parts = clustering_of(graph, k, found, said, progress, order=listing_order(graph), **account)
-        return parts if target_weights is None else replace(parts, labels=found)  # part i is that of machine i
+        of_rows = in_rows(labels.astype(np.int64), order)
+        parts = clustering_of(graph, k, of_rows, said, progress, order=listing_order(graph), **account)
+        return parts if target_weights is None else replace(parts, labels=of_rows)  # part i is that of machine i
 
     def best_so_far(labels: np.ndarray) -> Clustering:
         return clustering_with(labels, [*remarks, "interrupted: these are the best parts so far"])
@@ -156,16 +156,16 @@ def balanced_partition(
             own = run if target_weights is None else replace(run, shares=shares)
             return partition_balanced(run.finest, task, chosen, own, contiguous)
 
-        found, is_within = search(shares)
+        partition, is_within = search(shares)
         if not is_within and shares.least.any() and min_imbalance == "same":
-            load = np.bincount(found.labels, size[order], minlength=k)
+            load = np.bincount(partition.labels, size[order], minlength=k)
             held = float(share_of_least(load, shares.least).min()) if (load <= shares.most).all() else 0.0
-            found, is_within = search(shares._replace(least=(1.0 - ROUND_OFF) * held * shares.least))
-            load = np.bincount(found.labels, size[order], minlength=k)
+            partition, is_within = search(shares._replace(least=(1.0 - ROUND_OFF) * held * shares.least))
+            load = np.bincount(partition.labels, size[order], minlength=k)
             if (c := int((load - shares.least).argmin())) >= 0 and load[c] < shares.least[c]:
                 said = f"the lightest part holds {load[c]:.6g}, less than {shares.least[c]:.6g}"
                 remarks.append(f"{said}: the nodes' weights let no more")
-        n_pieces = find_connected_parts(run.finest, found, run)[1]
+        n_pieces = find_connected_parts(run.finest, partition, run)[1]
     if not is_within:
         is_two_sided = min_imbalance not in ("same", None)
         asked = f"max_imbalance={max_imbalance}" + (f" and min_imbalance={min_imbalance}" if is_two_sided else "")
@@ -176,7 +176,7 @@ def balanced_partition(
             "which was asked for, but not found within the bounds" if contiguous else "which a small cut does not need"
         )
         remarks.append(f"not all parts are connected, {why}: {n_pieces} pieces")
-    return clustering_with(found.labels, remarks)
+    return clustering_with(partition.labels, remarks)
 
 
 def refine_parts(graph: Graph, labels: np.ndarray, max_cycles: int, rng: Seed = None) -> np.ndarray:
@@ -191,8 +191,8 @@ def refine_parts(graph: Graph, labels: np.ndarray, max_cycles: int, rng: Seed = 
     """
     k, order = int(labels.max()) + 1, node_order(graph)
     run = with_sizes_as_masses(run_on(weigh(in_order(graph, order), "edge_cut"), rng), np.ones(graph.n_nodes))
-    found = with_sums(run.finest, labels[order].astype(np.int32), k, run)
-    return in_rows(improve_parts(run.finest, found, max_cycles, run).labels, order)
+    partition = with_sums(run.finest, labels[order].astype(np.int32), k, run)
+    return in_rows(improve_parts(run.finest, partition, max_cycles, run).labels, order)
 
 
 def _as_targets(target_weights: Any, k: int) -> np.ndarray:

@@ -133,9 +133,9 @@ def labels_of_all_nodes(searched: np.ndarray, labels: np.ndarray) -> np.ndarray:
     """Labels of the nodes that were searched for all nodes; -1 for the rest."""
     if len(labels) == len(searched):
         return labels
-    found = np.full(len(searched), -1, labels.dtype)
-    found[searched] = labels
-    return found
+    of_all = np.full(len(searched), -1, labels.dtype)
+    of_all[searched] = labels
+    return of_all
 
 
 def worth_a_cluster(graph: Graph, volumes: npt.NDArray[np.float64], k: int) -> npt.NDArray[np.bool_]:
@@ -219,8 +219,8 @@ def fine_clusters(graph: Graph, k: int) -> Clusters:
     penalty, wanted = on.totals.chance, min(FINE * k, graph.n_nodes)
     for _ in range(MOST_TRIALS):
         task = Task(Objective(ADDITIVE, penalty, graph.total_volume / graph.n_nodes), 0)
-        found = v_cycle(run.finest, None, task, penalty, run)
-        rows = contract(run.finest, found, run).coarse.rows
+        partition = v_cycle(run.finest, None, task, penalty, run)
+        rows = contract(run.finest, partition, run).coarse.rows
         n_links = np.diff(rows.indptr)
         n = max(1, int(np.count_nonzero(n_links)))
         if n >= wanted:
@@ -228,9 +228,9 @@ def fine_clusters(graph: Graph, k: int) -> Clusters:
         penalty *= max(2.0, wanted / n)
     a = np.repeat(np.arange(len(n_links)), n_links)
     once = a < rows.indices
-    first = np.unique(found.labels, return_index=True)[1]
+    first = np.unique(partition.labels, return_index=True)[1]
     pairs = a[once], rows.indices[once].astype(np.int64), rows.weights[once]
-    return Clusters(first, found.sums.inside, found.sums.mass, *pairs)
+    return Clusters(first, partition.sums.inside, partition.sums.mass, *pairs)
 
 
 def reduce_to(clusters: Clusters, k: int, typical: float) -> Clusters:

@@ -394,11 +394,11 @@ def by_engine(
     progress.watch(on.graph)
     with progress.stage("partition"):
         if bounds is None:
-            found, schedule = find()
-            return schedule, _outcome(on.graph, found, remarks_on(schedule))
-        found, schedule = partition_within(level, find, bounds, chosen, run)
-        remarks = () if may_part else remark_on_parts(found, run)
-        made = _outcome(on.graph, found, ())
+            partition, schedule = find()
+            return schedule, _outcome(on.graph, partition, remarks_on(schedule))
+        partition, schedule = partition_within(level, find, bounds, chosen, run)
+        remarks = () if may_part else remark_on_parts(partition, run)
+        made = _outcome(on.graph, partition, ())
         return schedule, replace(made, remarks=(*remarks, *made.remarks), sums=None)
 
 
@@ -411,21 +411,21 @@ def refine_on_nodes(
     progress.watch(part)
     with progress.stage("refining"):
         shown = with_sums(run.finest, outcome.labels[searched].astype(np.int32), schedule.task.k, run)
-        found = connect(run.finest, improve(run.finest, shown, schedule, run), schedule.task, run)
-    labels = labels_of_all_nodes(searched, found.labels.astype(np.int64))
+        partition = connect(run.finest, improve(run.finest, shown, schedule, run), schedule.task, run)
+    labels = labels_of_all_nodes(searched, partition.labels.astype(np.int64))
     assert outcome.coreset is not None
     return replace(
-        outcome, labels=labels, coreset_labels=labels[outcome.coreset.nodes], sums=_sums_if_exact(part, found)
+        outcome, labels=labels, coreset_labels=labels[outcome.coreset.nodes], sums=_sums_if_exact(part, partition)
     )
 
 
-def _outcome(part: Graph, found: Partition, remarks: tuple[str, ...]) -> Outcome:
+def _outcome(part: Graph, partition: Partition, remarks: tuple[str, ...]) -> Outcome:
     """What the engine made, with a remark if links were estimated."""
-    sums = _sums_if_exact(part, found)
+    sums = _sums_if_exact(part, partition)
     estimated = () if sums is not None else (ESTIMATED,)
-    return Outcome(found.labels.astype(np.int64), remarks=(*estimated, *remarks), sums=sums)
+    return Outcome(partition.labels.astype(np.int64), remarks=(*estimated, *remarks), sums=sums)
 
 
-def _sums_if_exact(part: Graph, found: Partition) -> ClusterSums | None:
+def _sums_if_exact(part: Graph, partition: Partition) -> ClusterSums | None:
     """The sums of clusters made on a graph; None if links may have been estimated on the way."""
-    return None if is_estimate(part.n_entries, part.n_nodes) else found.sums
+    return None if is_estimate(part.n_entries, part.n_nodes) else partition.sums

@@ -92,10 +92,8 @@ def hierarchy(
     >>> [len(parents) for parents in found.parents]
     [4, 8]
     """
-    objective, effort = (
-        as_choice(objective, "objective", ADDITIVE_OBJECTIVES),
-        as_choice(effort, "effort", tuple(EFFORTS)),
-    )
+    objective = as_choice(objective, "objective", ADDITIVE_OBJECTIVES)
+    effort = as_choice(effort, "effort", tuple(EFFORTS))
     given = {"max_size": max_size, "min_size": min_size, "resolution": resolution, "levels": levels}
     asked = {name: plain_number(value) for name, value in given.items()}
     for name in ("max_size", "min_size"):
@@ -124,12 +122,12 @@ def hierarchy(
     wanted = LevelOptions(sizes, resolution, levels, objective, effort, connectivity=connectivity, layered=layered)
     ids = None if start is None else ids_of_start(graph, start)
     earlier = None if ids is None else levels_from(graph, ids)
-    found, resolutions = make_levels(graph, wanted, rng, progress, earlier)
+    nested, resolutions = make_levels(graph, wanted, rng, progress, earlier)
     remarks = [*said_of_clusters(graph.remarks, True), *([] if graph.n_entries else [ALONE])]
     if least:
-        remarks += remarks_on_small(found[-1], found[-1], sizes.of_nodes, min_size)
+        remarks += remarks_on_small(nested[-1], nested[-1], sizes.of_nodes, min_size)
     if connectivity is not None:
-        remarks.append(remark_on_coverage(found))
+        remarks.append(remark_on_coverage(nested))
         asked["connectivity"] = plain_number(connectivity_in_words(connectivity))
     parameters = {**asked, "objective": objective, "effort": effort} | graph_settings(weight, symmetrize, time_budget)
     parameters |= settings_of_layers(one, layer_weights, normalize)
@@ -138,7 +136,7 @@ def hierarchy(
     elif is_bounded and graph.node_weights is not None:
         parameters["node_weight"] = "file"
     made = hierarchy_of(
-        graph, found, objective=objective, resolutions=resolutions, max_size=asked["max_size"],
+        graph, nested, objective=objective, resolutions=resolutions, max_size=asked["max_size"],
         min_size=asked["min_size"], node_sizes=None if (sizes.of_nodes == 1.0).all() else sizes.of_nodes,
         remarks=(*remarks, *progress.remarks), seconds=progress.seconds, parameters=parameters, seed=seed,
         layered=one if isinstance(one, LayeredGraph) else None,

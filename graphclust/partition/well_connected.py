@@ -9,7 +9,7 @@ from graphclust.engine.levels import run_on
 from graphclust.engine.resolution import task_at
 from graphclust.engine.well_connected import Connectivity, as_bar, connectivity_in_words, leave_well_connected
 from graphclust.graph.container import GraphLike
-from graphclust.graph.node_order import in_order, listing_order, node_order
+from graphclust.graph.node_order import in_order, in_rows, listing_order, node_order
 from graphclust.objective.labels import LabelsLike, labels_on
 from graphclust.objective.objective import ADDITIVE_OBJECTIVES, weigh
 from graphclust.partition.options import graph_settings, plain_number
@@ -84,19 +84,17 @@ def well_connected(
     on = weigh(ordered, made_for)
     with progress.stage("well-connected"):
         run, task = run_on(on, rng, progress), task_at(on, resolution, made_for) if recluster else None
-        found, remark = leave_well_connected(
+        parted, remark = leave_well_connected(
             ordered, given, connectivity, task, np.ones(len(given)), least, run, cut_weight,
             may_be_none=leftover == "alone",
         )  # fmt: skip
     if leftover == "alone":
-        found[found < 0] = found.max() + 1 + np.arange(np.count_nonzero(found < 0))
+        parted[parted < 0] = parted.max() + 1 + np.arange(np.count_nonzero(parted < 0))
     asked = plain_number(connectivity_in_words(connectivity))
     parameters: dict[str, Any] = {"connectivity": asked, "recluster": bool(recluster)}
     parameters |= {"min_size": plain_number(min_size), "cut_weight": bool(cut_weight), "leftover": leftover}
-    in_rows = np.empty(graph.n_nodes, np.int64)
-    in_rows[order] = found
     return clustering_of(
-        graph, int(found.max()) + 1, in_rows, [*graph.remarks, remark], progress, order=listing_order(graph),
-        objective=made_for, resolution=resolution, seed=seed,
+        graph, int(parted.max()) + 1, in_rows(parted.astype(np.int64), order), [*graph.remarks, remark], progress,
+        order=listing_order(graph), objective=made_for, resolution=resolution, seed=seed,
         parameters=parameters | graph_settings(weight, symmetrize, None),
     )  # fmt: skip

@@ -211,11 +211,11 @@ class OfKind(OfGraph):
         """
         if self.kind != "slices":
             raise ParameterError(f"the graph is {self.kind}, expected one of time_slices(graphs)")
-        found: dict[Hashable, dict[Hashable, int]] = {}
+        slices: dict[Hashable, dict[Hashable, int]] = {}
         copies: Any = self.nodes
         for (node, name), label in zip(copies, self.labels.tolist(), strict=True):
-            found.setdefault(name, {})[node] = label
-        return found
+            slices.setdefault(name, {})[node] = label
+        return slices
 
 
 Found = TypeVar("Found", bound=OfGraph)

@@ -315,14 +315,14 @@ class Clustering(OfKind):
         >>> spectral_clustering(nx.disjoint_union(nx.path_graph(4), nx.path_graph(2)), 2, rng=0).communities()
         [{0, 1, 2, 3}, {4, 5}]
         """
-        found: list[list[Hashable]] = [[] for _ in range(self.n_clusters)]
+        members_of: list[list[Hashable]] = [[] for _ in range(self.n_clusters)]
         alone: list[list[Hashable]] = []
         for node, label in zip(self.nodes, self.labels.tolist(), strict=True):
             if label >= 0:
-                found[label].append(node)
+                members_of[label].append(node)
             else:
                 alone.append([node])
-        return found + alone if as_lists else [set(members) for members in found + alone]
+        return members_of + alone if as_lists else [set(members) for members in members_of + alone]
 
     def predict(self, rows: Any) -> npt.NDArray[np.int64]:
         """Clusters of new nodes from their links to those that were clustered; see `ClusterModel.predict`.

@@ -253,13 +253,13 @@ def stabilities(
         on = weigh(part, choice.name)
         run = run_on(on, rng, progress)
         if at is None:
-            found = partition_into(run.finest, min(n_linked, len(kept)), choice, EFFORTS["normal"], run)[0].labels
+            again = partition_into(run.finest, min(n_linked, len(kept)), choice, EFFORTS["normal"], run)[0].labels
         else:
-            found = partition(run.finest, task_at(on, at, choice.name), EFFORTS["normal"], run).labels
-        own, k_found = labels[kept], int(found.max()) + 1
-        both = sparse.coo_array((np.ones(len(kept)), (own, found)), shape=(k, k_found))
+            again = partition(run.finest, task_at(on, at, choice.name), EFFORTS["normal"], run).labels
+        own, k_found = labels[kept], int(again.max()) + 1
+        both = sparse.coo_array((np.ones(len(kept)), (own, again)), shape=(k, k_found))
         both.sum_duplicates()
-        of_own, of_found = np.bincount(own, minlength=k), np.bincount(found, minlength=k_found)
+        of_own, of_found = np.bincount(own, minlength=k), np.bincount(again, minlength=k_found)
         np.maximum.at(row, both.row, both.data / (of_own[both.row] + of_found[both.col] - both.data))
     return np.where(has_edges, agreement[:n_done].mean(axis=0), 1.0)
 

@@ -103,12 +103,12 @@ def coreset_quality(
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", GraphWarning)  # what they warn of is what is asked here
             warnings.simplefilter("ignore", ConvergenceWarning)
-            found = partition_by_paper(kernel, clustering.k, size, how, rng, progress)
-        assert found.coreset is not None and found.coreset_labels is not None
+            outcome = partition_by_paper(kernel, clustering.k, size, how, rng, progress)
+        assert outcome.coreset is not None and outcome.coreset_labels is not None
         return (
-            found.labels,
-            cost_on_coreset(kernel, found.coreset, found.coreset_labels),
-            cost_on_all(kernel, found.labels),
+            outcome.labels,
+            cost_on_coreset(kernel, outcome.coreset, outcome.coreset_labels),
+            cost_on_all(kernel, outcome.labels),
         )
 
     with progress.within(None):
@@ -119,9 +119,9 @@ def compare_coresets(
     cluster: Callable[[int], tuple[npt.NDArray[np.int64], float, float]], size: int, n_points: int, n_repeats: int
 ) -> CoresetQuality:
     """The quality of coresets of a size; cluster(size) draws one and returns labels of all points and two costs."""
-    found = [cluster(size) for _ in range(n_repeats)]
-    costs = np.array([on_all for _, _, on_all in found])
-    agreement = float(np.mean([adjusted_rand_index(one[0], other[0]) for one, other in combinations(found, 2)]))
+    clusterings = [cluster(size) for _ in range(n_repeats)]
+    costs = np.array([on_all for _, _, on_all in clusterings])
+    agreement = float(np.mean([adjusted_rand_index(one[0], other[0]) for one, other in combinations(clusterings, 2)]))
     larger_size, of_larger, helps = size, costs, False
     for times in LARGER:
         if size >= n_points or (larger_size > size and agreement >= SAME):
@@ -132,7 +132,7 @@ def compare_coresets(
         helps = bool(lowered and (of_larger[None, :] < costs[:, None]).mean() >= IN_ORDER)
         if helps or larger_size == n_points:
             break
-    on_coreset = float(np.mean([on_coreset for _, on_coreset, _ in found]))
+    on_coreset = float(np.mean([on_coreset for _, on_coreset, _ in clusterings]))
     return CoresetQuality(size, on_coreset, float(costs.mean()), costs, larger_size, of_larger, agreement, helps)
 
 

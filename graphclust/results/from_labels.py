@@ -73,11 +73,12 @@ def clustering_of(
         remarks.append(
             f"one cluster holds {largest:.1%} of the volume: the rest are small pieces that hang on by few edges"
         )
-    found = Clustering(labels, k, graph, coreset=coreset, remarks=tuple(remarks), seconds=progress.seconds, **account)
+    account |= {"coreset": coreset, "remarks": tuple(remarks), "seconds": progress.seconds}
+    clustering = Clustering(labels, k, graph, **account)
     if sums is not None:
         inside = sums.inside[np.argsort(number[: len(sums.inside)])][:n_found]
-        found.keep_sums(inside, volume)
-    return found
+        clustering.keep_sums(inside, volume)
+    return clustering
 
 
 def numbering_by_size(

@@ -105,13 +105,13 @@ class Hierarchy(OfGraph):
     def clusters(self) -> tuple[NestedCluster, ...]:
         """All clusters, each once, those of coarser levels first, those of one level by id."""
         leaves = set(self.ids[-1].tolist())
-        found: list[NestedCluster] = []
+        clusters: list[NestedCluster] = []
         for depth, (labels, ids) in enumerate(zip(self.levels, self.ids, strict=True)):
             sizes, above = np.bincount(labels), self.parents[depth]
             for c in self._new_on(depth).tolist():
                 parent = None if depth == 0 else int(self.ids[depth - 1][above[c]])
-                found.append(NestedCluster(int(ids[c]), depth, parent, int(sizes[c]), int(ids[c]) in leaves))
-        return tuple(found)
+                clusters.append(NestedCluster(int(ids[c]), depth, parent, int(sizes[c]), int(ids[c]) in leaves))
+        return tuple(clusters)
 
     @cached_property
     def nats_saved(self) -> tuple[float, ...]:
@@ -237,12 +237,12 @@ class Hierarchy(OfGraph):
 
     def listed_members(self) -> dict[int, npt.NDArray[np.int64]]:
         """For each id of a cluster its nodes, as places in `listed_nodes`, increasing."""
-        found: dict[int, npt.NDArray[np.int64]] = {}
+        members_of: dict[int, npt.NDArray[np.int64]] = {}
         for depth, (labels, ids) in enumerate(zip(self.levels, self.ids, strict=True)):
             listed = labels[self._listing]
             members = np.split(np.argsort(listed, kind="stable"), np.cumsum(np.bincount(listed))[:-1])
-            found |= {int(ids[c]): members[c] for c in self._new_on(depth).tolist()}
-        return found
+            members_of |= {int(ids[c]): members[c] for c in self._new_on(depth).tolist()}
+        return members_of
 
     def __eq__(self, other: object) -> bool:
         """Whether both say the same of the same graph: equal levels, ids and settings, however long they took."""
@@ -305,8 +305,8 @@ def hierarchy_of(graph: Graph, levels: Sequence[npt.NDArray[Any]], **account: An
     parents: list[npt.NDArray[np.int64]] = []
     ids: list[npt.NDArray[np.int64]] = []
     next_id = 0
-    for depth, found in enumerate(levels):
-        wide = found.astype(np.int64)
+    for depth, level in enumerate(levels):
+        wide = level.astype(np.int64)
         labels = numbering_by_size(wide, int(wide.max()) + 1, order)[wide]
         k = int(labels.max()) + 1
         above, own = np.full(k, -1, np.int64), np.full(k, -1, np.int64)

@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Hashable
 from functools import partial
 from math import isfinite
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -29,35 +29,38 @@ if TYPE_CHECKING:
 PLAIN_LABEL = re.compile(r"[A-Za-z0-9.+#@*/\\|^-]+")  # that Newick takes without quotes; an underscore means a space
 
 
-def as_json(found: Hierarchy) -> str:
+def as_json(hierarchy: Hierarchy) -> str:
     """See `Hierarchy.to_json`."""
-    listed = found.listed_nodes()
-    names = [_plain(name) for name in listed]
-    members = found.listed_members()
-    clusters: list[dict[str, Any]] = [
-        one._asdict() | {"nodes": [names[place] for place in members[one.id].tolist()]} for one in found.clusters
-    ]
-    sums: dict[int, tuple[float, float]] = {}
-    if found.layered is None:  # what `load_model` reads
-        leaves = cut_and_volume(found.graph, found.levels[-1], len(found.ids[-1]))
-        sums = {one: (cut, volume) for one, cut, volume in zip(found.ids[-1].tolist(), *leaves, strict=True)}
-    for one in clusters:
-        if one["id"] in sums:
-            one["cut"], one["volume"] = map(float, sums[one["id"]])
-        if one["level"] == 0 and found.node_sizes is not None:
-            one["node_sizes"] = found.node_sizes[listing_order(found.graph)][members[one["id"]]].tolist()
-    said = header_of("hierarchy", found.origin) | {"n_levels": len(found.levels), "max_size": found.max_size}
-    said |= {"resolutions": list(found.resolutions), "n_ids": found.n_ids}
-    said |= {"named": found.graph.nodes is not None, "names_are_texts": any(map(_is_text_alone, listed))}
-    return json.dumps(said | {"remarks": list(found.remarks), "clusters": clusters}, ensure_ascii=False, default=str)
+    graph, members = hierarchy.graph, hierarchy.listed_members()
+    plain = [name.item() if isinstance(name, np.generic) else name for name in hierarchy.listed_nodes()]
+    fits = [isinstance(name, str | int) or (isinstance(name, float) and isfinite(name)) for name in plain]
+    names = [name if of_json else str(name) for name, of_json in zip(plain, fits, strict=True)]
+    leaves: dict[int, tuple[float, float]] = {}
+    if hierarchy.layered is None:  # what `load_model` reads
+        sums = cut_and_volume(graph, hierarchy.levels[-1], len(hierarchy.ids[-1]))
+        leaves = {one: (cut, volume) for one, cut, volume in zip(hierarchy.ids[-1].tolist(), *sums, strict=True)}
+    clusters = []
+    for one in hierarchy.clusters:
+        told = one._asdict() | {"nodes": [names[place] for place in members[one.id].tolist()]}
+        if one.id in leaves:
+            told["cut"], told["volume"] = map(float, leaves[one.id])
+        if one.level == 0 and hierarchy.node_sizes is not None:
+            told["node_sizes"] = hierarchy.node_sizes[listing_order(graph)][members[one.id]].tolist()
+        clusters.append(told)
+    held = header_of("hierarchy", hierarchy.origin) | {"n_levels": len(hierarchy.levels)}
+    held |= {"max_size": hierarchy.max_size, "resolutions": list(hierarchy.resolutions), "n_ids": hierarchy.n_ids}
+    # A number that is no whole one is written, but not read as a name.
+    held |= {"named": graph.nodes is not None, "names_are_texts": any(type(name) not in (str, int) for name in plain)}
+    held |= {"remarks": list(hierarchy.remarks), "clusters": clusters}
+    return json.dumps(held, ensure_ascii=False, default=str)
 
 
-def as_newick(found: Hierarchy) -> str:
+def as_newick(hierarchy: Hierarchy) -> str:
     """See `Hierarchy.to_newick`."""
-    names, members = found.listed_nodes(), found.listed_members()
-    inner: dict[int, list[str]] = {one.id: [] for one in found.clusters}
+    names, members = hierarchy.listed_nodes(), hierarchy.listed_members()
+    inner: dict[int, list[str]] = {one.id: [] for one in hierarchy.clusters}
     roots: list[str] = []
-    for one in reversed(found.clusters):  # those below come after those above
+    for one in reversed(hierarchy.clusters):  # those below come after those above
         if one.is_leaf:
             parts = [_newick_label(names[place]) for place in members[one.id].tolist()]
         else:
@@ -67,12 +70,12 @@ def as_newick(found: Hierarchy) -> str:
     return f"({','.join(reversed(roots))});"
 
 
-def rows_of(found: Hierarchy, separator: str) -> str:
+def rows_of(hierarchy: Hierarchy, separator: str) -> str:
     """The records as a table of text with a header."""
     text = io.StringIO()
     writer = csv.writer(text, delimiter=separator, lineterminator="\n")
     writer.writerow(("node", "cluster", "level", "parent", "is_leaf"))
-    writer.writerows((*one[:4], int(one.is_leaf)) for one in found.records())
+    writer.writerows((*one[:4], int(one.is_leaf)) for one in hierarchy.records())
     return text.getvalue()
 
 
@@ -94,13 +97,13 @@ def writer_for(path: str | os.PathLike) -> Callable[[Hierarchy], str]:
     return WRITERS[ending]
 
 
-def write(path: str | os.PathLike, found: Hierarchy, overwrite: bool) -> None:
+def write(path: str | os.PathLike, hierarchy: Hierarchy, overwrite: bool) -> None:
     """See `Hierarchy.save`."""
     refuse_swapped(path, "hierarchy.save(path)")
     make_text = writer_for(path)
     if make_text is not as_json:
-        _refuse_names(list(map(str, found.nodes)), os.fsdecode(path))
-    text = make_text(found).encode(errors="backslashreplace")  # a lone surrogate as JSON has it
+        _refuse_names(list(map(str, hierarchy.nodes)), os.fsdecode(path))
+    text = make_text(hierarchy).encode(errors="backslashreplace")  # a lone surrogate as JSON has it
     with whole_file(path, overwrite, lambda: len(text)) as file:
         file.write(text)
 
@@ -111,47 +114,28 @@ def _refuse_names(names: list[str], path: str) -> None:
     if len({*names}) < len(names):
         twice = next(name for name, times in Counter(names).items() if times > 1)
         raise GraphValidationError(f"two nodes are named {twice!r} as text, which {path!r} cannot tell apart; {remedy}")
-    bad = next((name for name in names if not _is_unicode(name)), None)
+    bad = next((name for name in names if not name.isascii() and name != name.encode(errors="replace").decode()), None)
     if bad is not None:
         raise GraphValidationError(f"node {bad!r} holds half of a character, which {path!r} cannot hold; {remedy}")
 
 
-def _is_unicode(name: str) -> bool:
-    return name.isascii() or name.encode(errors="replace").decode() == name
-
-
-def as_page(found: Hierarchy) -> str:
+def as_page(hierarchy: Hierarchy) -> str:
     """The levels in a few lines, and where they came from."""
-    graph = found.graph
-    n_clusters = len(found.clusters)
-    lines = [
-        f"{amount(graph.n_nodes, 'node')}, {amount(len(found.levels), 'level')}, {amount(n_clusters, 'cluster')} in all"
-    ]
-    has_evidence = found.layered is None
+    graph, n_levels, n_clusters = hierarchy.graph, len(hierarchy.levels), len(hierarchy.clusters)
+    lines = [f"{amount(graph.n_nodes, 'node')}, {amount(n_levels, 'level')}, {amount(n_clusters, 'cluster')} in all"]
+    has_evidence = hierarchy.layered is None
     lines.append("   level   clusters    largest   smallest   modularity" + "     evidence" * has_evidence)
-    for depth, modularity in enumerate(found.modularities):
-        sizes = found.sizes_on(depth)
-        evidence = f" {evidence_in_words(found.nats_saved[depth]):>12}" if has_evidence else ""
+    for depth, modularity in enumerate(hierarchy.modularities):
+        sizes = hierarchy.sizes_on(depth)
+        evidence = f" {evidence_in_words(hierarchy.nats_saved[depth]):>12}" if has_evidence else ""
         lines.append(f"{depth:8d} {len(sizes):10,d} {sizes.max():10,d} {sizes.min():10,d} {modularity:12.4f}{evidence}")
     if not has_evidence:
-        lines.append(f"  modularity is {found.coarsest.modularity_name}")
-        return "\n".join([*lines, *map("  {}".format, found.remarks)])
-    remarks = [EVIDENCE, *found.remarks]
-    if max(found.nats_saved) <= 0.0 and len(np.unique(graph.components[~graph.isolated])) == 1:
+        lines.append(f"  modularity is {hierarchy.coarsest.modularity_name}")
+        return "\n".join([*lines, *map("  {}".format, hierarchy.remarks)])
+    remarks = [EVIDENCE, *hierarchy.remarks]
+    if max(hierarchy.nats_saved) <= 0.0 and len(np.unique(graph.components[~graph.isolated])) == 1:
         remarks.append("no level describes the edges in fewer bits than one cluster: the edges alone show no more")
     return "\n".join([*lines, *map("  {}".format, remarks)])
-
-
-def _plain(name: Hashable) -> Any:
-    """A name as JSON holds it; a name that JSON cannot hold becomes its text."""
-    value = name.item() if isinstance(name, np.generic) else name
-    can_be = isinstance(value, str | int) or (isinstance(value, float) and isfinite(value))
-    return value if can_be else str(value)
-
-
-def _is_text_alone(name: Hashable) -> bool:
-    """Whether a name is written as another than it is, or is a number that is read as a name no more."""
-    return type(name.item() if isinstance(name, np.generic) else name) not in (str, int)
 
 
 def _newick_label(name: Hashable) -> str:

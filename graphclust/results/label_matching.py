@@ -58,13 +58,13 @@ class ChangeLog:
     @cached_property
     def changes(self) -> tuple[ClusterChange, ...]:
         """Of the clusters before, by id, then of others; each once."""
-        found: dict[ClusterChange, None] = {}
+        listed: dict[ClusterChange, None] = {}
         for level in self.levels:
             pairs = zip(level.kept.tolist(), level.sizes.tolist(), strict=True)
             of_old = {o: ClusterChange("kept", (o,), (o,), size, size) for o, size in pairs} | level.of_old
             for of in (of_old, level.of_new):
-                found |= dict.fromkeys(of[one] for one in sorted(of))
-        return tuple(found)
+                listed |= dict.fromkeys(of[one] for one in sorted(of))
+        return tuple(listed)
 
 
 def remap_labels(old: Any, new: Any, *, method: str = "auto") -> Any:
@@ -97,8 +97,8 @@ def _remap_by_name(old: Mapping[Hashable, Any], new: Mapping[Hashable, Any], met
     ids, after = (as_ids(np.array(list(of.values())), name) for of, name in ((old, "old"), (new, "new")))
     id_of = dict(zip(old, ids.tolist(), strict=True))
     before = np.array([id_of.get(node, -1) for node in new], np.int64)
-    found = renumber(before, number_labels(after, len(after), "new"), method, int(ids.max(initial=-1)) + 1)
-    return dict(zip(new, found.tolist(), strict=True))
+    labels = renumber(before, number_labels(after, len(after), "new"), method, int(ids.max(initial=-1)) + 1)
+    return dict(zip(new, labels.tolist(), strict=True))
 
 
 def as_ids(labels: np.ndarray, name: str) -> Labels:
@@ -228,13 +228,13 @@ def _match_rest(pairs: sparse.coo_array, method: str) -> tuple[npt.NDArray[np.in
         return rows[shared], columns[shared]
     order = np.lexsort((pairs.col, pairs.row, -pairs.data))
     taken: tuple[set[int], set[int]] = set(), set()
-    found = []
+    matches = []
     for row, column in zip(pairs.row[order].tolist(), pairs.col[order].tolist(), strict=True):
         if row not in taken[0] and column not in taken[1]:
             taken[0].add(row)
             taken[1].add(column)
-            found.append((row, column))
-    matched = np.array(found, np.int64).reshape(-1, 2)
+            matches.append((row, column))
+    matched = np.array(matches, np.int64).reshape(-1, 2)
     return matched[:, 0], matched[:, 1]
 
 

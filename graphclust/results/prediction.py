@@ -110,16 +110,16 @@ class ClusterModel(SavedModel["Clustering"]):
         from graphclust.results.clustering import Clustering
 
         at = slice(None) if rows is None else rows
-        found = Clustering(
+        clustering = Clustering(
             self.labels[at], int(self.origin.get("k") or len(self.mass)), graph, self.objective, self.resolution,
             parameters=dict(self.origin.get("options", {})), stable_ids=self.ids, n_ids=self.n_ids,
             node_sizes=None if self.node_sizes is None else self.node_sizes[at],
         )  # fmt: skip
         if rows is not None:
-            volume = found.volume
+            volume = clustering.volume
             cut = OBJECTIVE_SPECS[self.objective].inside(self.inside, volume)
-            vars(found)["_cut_and_volume"] = cut, volume  # as they were: other rounding would settle ties otherwise
-        return found
+            vars(clustering)["_cut_and_volume"] = cut, volume  # as they were: other rounding settles ties otherwise
+        return clustering
 
     def find_changes(
         self, graph: Graph, place: npt.NDArray[np.int64], is_whole: bool

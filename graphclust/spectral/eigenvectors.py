@@ -219,21 +219,14 @@ class Deflated(LinearOperator):
 
     def __init__(self, operator: LinearOperator, known: np.ndarray, shift: float):
         super().__init__(np.float64, operator.shape)
-        self.operator = operator
-        self.known = known
-        self.shift = shift
+        self.operator, self.known, self.shift = operator, known, shift
 
     def _matmat(self, columns: np.ndarray) -> np.ndarray:
         product = _product(self.operator, columns)
         parts = self.shift * (self.known.T @ columns)
-        if self.known.shape[1] == 1:
-            product -= self.known * parts  # quicker than a product of matrices
-        else:
-            product -= self.known @ parts
+        # Of one vector the product of numbers is quicker than that of matrices.
+        product -= self.known * parts if self.known.shape[1] == 1 else self.known @ parts
         return product
-
-    def _matvec(self, column: np.ndarray) -> np.ndarray:
-        return self._matmat(column.reshape(-1, 1)).ravel()
 
     def toarray(self) -> np.ndarray:
         return self.operator.toarray() - self.shift * (self.known @ self.known.T)
@@ -307,10 +300,8 @@ def _has_missed_one(operator, values: np.ndarray, vectors: np.ndarray, rng) -> b
         slope = float((current * product).sum())
         product -= slope * current + length * previous
         length_after = max(float(np.sqrt((product * product).sum())), SHORTEST)
-        polynomial, polynomial_before = (
-            ((threshold - slope) * polynomial - length * polynomial_before) / length_after,
-            polynomial,
-        )
+        next_one = ((threshold - slope) * polynomial - length * polynomial_before) / length_after
+        polynomial, polynomial_before = next_one, polynomial
         if polynomial <= 0.0:
             return True
         previous, current, length = current, product / length_after, length_after

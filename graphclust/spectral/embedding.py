@@ -51,9 +51,6 @@ class NormalizedAdjacency(LinearOperator):
     def _matmat(self, columns: np.ndarray) -> np.ndarray:
         return self.lazy_step(np.ascontiguousarray(columns, dtype=np.float64), 0.0)
 
-    def _matvec(self, column: np.ndarray) -> np.ndarray:
-        return self._matmat(column.reshape(-1, 1)).ravel()
-
     def toarray(self) -> np.ndarray:
         """N as a dense matrix, symmetric to the bit."""
         return self.graph.to_scipy().toarray() * (self.scale[:, None] * self.scale[None, :])

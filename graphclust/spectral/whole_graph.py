@@ -209,13 +209,13 @@ def _cluster(
 
     interrupted = "interrupted: these are the best labels so far"
     with (
-        progress.interruptible(lambda found: result_of(found, interrupted)),
+        progress.interruptible(lambda result: result_of(result, interrupted)),
         progress.stage("k-means"),
         warnings.catch_warnings(),
     ):
         warnings.simplefilter("ignore", ConvergenceWarning)  # said once, of the graph, at the end
-        found = kmeans(
+        result = kmeans(
             points[connected], min(k, len(connected)), sample_weight=graph.degrees[connected], init="greedy k-means++",
             n_init=n_init, rng=rng, progress=progress,
         )  # fmt: skip
-    return result_of(found)
+    return result_of(result)

@@ -38,6 +38,7 @@ from graphclust.updates.warm_start import has_changed, restart, search_from
 
 if TYPE_CHECKING:
     from graphclust.results.clustering import Clustering
+    from graphclust.results.hierarchy import Hierarchy
 
 Labels = npt.NDArray[np.int64]
 
@@ -67,21 +68,15 @@ def remake_clustering(
     """
     with progress.stage("partition"):
         labels, sums = partition_again(clustering, edit, looked_at, rng, progress)
-    parameters, k, said = clustering.parameters, len(sums.size), remarks_on_connectivity(clustering.parameters)
-    if keeps_cuts := can_promise(parameters):
+    k, coverage = len(sums.size), None
+    if keeps_cuts := can_promise(clustering.parameters):
         with progress.stage("well-connected"):
-            labels, remark = _test_changed(clustering, edit, labels, rng, progress)
-        k, said = int(labels.max()) + 1, (remark,)
-    else:
-        parameters = {name: value for name, value in parameters.items() if name != "connectivity"}
+            labels, coverage = _test_changed(clustering, edit, labels, rng, progress)
+        k = int(labels.max()) + 1
     with progress.stage("ids"):
         named = _keep_ids(clustering, edit, labels, k)
-    made = replace(
-        clustering, **named, graph=edit.graph, layered=edit.layered, coreset=None, undecided=None,
-        node_sizes=edit.carry_sizes(clustering.node_sizes), parameters=parameters, seed=seed, decided={},
-        remarks=(*remarks_on_new_nodes(clustering.node_sizes, edit), *said, *progress.remarks),
-        seconds=progress.seconds, entries_read=progress.entries_read,
-    )  # fmt: skip
+    account = named | account_of(clustering, edit, seed, progress, coverage)
+    made = replace(clustering, **account, coreset=None, undecided=None, decided={}, entries_read=progress.entries_read)
     if keeps_cuts:
         return made
     if edit.layered is None:
@@ -103,24 +98,36 @@ def _test_changed(
     tested[taken] = has_changed(own, before, edit.n_changed[taken] > 0)[own]
     on = _weigh_part(clustering, edit, graph)
     run, is_alone = run_on(on, rng, progress, wanted.sizes), asked.get("leftover") == "alone"
-    found, remark = leave_well_connected(
+    parted, remark = leave_well_connected(
         graph, labels, asked["connectivity"], _task(clustering, on, wanted) if asked.get("recluster", True) else None,
         np.ones(graph.n_nodes) if wanted.sizes is None else wanted.sizes, wanted.least, run,
         asked.get("cut_weight", False), may_be_none=is_alone, tested=tested,
     )  # fmt: skip
     if is_alone:
-        found[found < 0] = found.max() + 1 + np.arange(np.count_nonzero(found < 0))
-    return found.astype(np.int64), remark
+        parted[parted < 0] = parted.max() + 1 + np.arange(np.count_nonzero(parted < 0))
+    return parted.astype(np.int64), remark
 
 
-def remarks_on_new_nodes(sizes: npt.NDArray[np.float64] | None, edit: EditedGraph) -> tuple[str, ...]:
-    """What a reader should know of the sizes of new nodes; sizes : of the nodes before."""
-    is_said = False if edit.node_weight is None else edit.node_weight > 0.0
-    n_new = int(np.count_nonzero((edit.before < 0) & ~np.asarray(is_said)))
-    if sizes is None or not n_new:
-        return ()
-    verbs = ("new node counts", "new nodes count")
-    return (f"{amount(n_new, *verbs)} 1 in the bounds, as an update knows no node_weight of what is new",)
+def account_of(
+    before: Clustering | Hierarchy, edit: EditedGraph, seed: Any, progress: Progress, coverage: str | None
+) -> dict[str, Any]:
+    """What the result of an update says beside its clusters.
+
+    coverage : a remark, where minimum cuts are promised again; None where they are not any more, if they were.
+    """
+    said, parameters = [coverage], before.parameters
+    if coverage is None:
+        said = [*remarks_on_connectivity(parameters)]
+        parameters = {name: value for name, value in parameters.items() if name != "connectivity"}
+    is_told = False if edit.node_weight is None else edit.node_weight > 0.0
+    n_new = int(np.count_nonzero((edit.before < 0) & ~np.asarray(is_told)))
+    if before.node_sizes is not None and n_new:
+        counts = amount(n_new, "new node counts", "new nodes count")
+        said.insert(0, f"{counts} 1 in the bounds, as an update knows no node_weight of what is new")
+    return {
+        "graph": edit.graph, "layered": edit.layered, "node_sizes": edit.carry_sizes(before.node_sizes), "seed": seed,
+        "parameters": parameters, "remarks": (*said, *progress.remarks), "seconds": progress.seconds,
+    }  # fmt: skip
 
 
 def partition_again(
@@ -189,28 +196,28 @@ def _improve(
     run: Run, start: Start, n_changed: Labels, objective: str, task: Task, layered: LayeredGraph | None
 ) -> Partition:
     """The partition after local search from the start, and within the bounds of the task."""
-    level, found = run.finest, start.found
+    level, partition = run.finest, start.partition
     if objective == "edge_cut":
-        found = settle(level, found, task, run)
+        partition = settle(level, partition, task, run)
         loose = run if run.shares is None else replace(run, shares=run.shares._replace(least=0.0 * run.shares.least))
-        if not is_within(level, found, task._replace(least=0.0), loose):
+        if not is_within(level, partition, task._replace(least=0.0), loose):
             raise ParameterError(f"after the edits {NO_ROOM}: partition the changed graph")
-        return found
-    fitted = _fit(level, found, task, run)
+        return partition
+    fitted = _fit(level, partition, task, run)
     if layered is None:
-        may_part = start.may_part if fitted is found else None
-        found = restart(level, fitted, n_changed, task, run, start.waits, may_part)
+        may_part = start.may_part if fitted is partition else None
+        partition = restart(level, fitted, n_changed, task, run, start.waits, may_part)
     else:
         free = task if task.k else task._replace(least=0.0)
-        found = search_from(fitted, n_changed, free, run, start.waits, may_part=not layered.connected)
-    return meet_minimum(level, found, task, run) if task.least > 0.0 and not task.k else _fit(level, found, task, run)
+        partition = search_from(fitted, n_changed, free, run, start.waits, may_part=not layered.connected)
+    return (meet_minimum if task.least > 0.0 and not task.k else _fit)(level, partition, task, run)
 
 
-def _fit(level: Level, found: Partition, task: Task, run: Run) -> Partition:
+def _fit(level: Level, partition: Partition, task: Task, run: Run) -> Partition:
     """The partition into k clusters with none outside the bounds of the task; the same where there are none."""
     if level.terms.size is None or not task.k:
-        return found
-    fitted, fits = balance(level, found, task, run)
+        return partition
+    fitted, fits = balance(level, partition, task, run)
     if not fits:
         raise ParameterError(f"after the edits {NO_ROOM}: cluster the changed graph within other bounds")
     return fitted
@@ -290,15 +297,15 @@ def _keep_ids(clustering: Clustering, edit: EditedGraph, labels: Labels, k: int)
     return {"labels": number[labels], "k": k, "stable_ids": id_of, "n_ids": n_ids, "change_log": log}
 
 
-def keep_sums_of(found: Clustering, labels: npt.NDArray[np.integer], sums: ClusterSums) -> None:
+def keep_sums_of(clustering: Clustering, labels: npt.NDArray[np.integer], sums: ClusterSums) -> None:
     """Keep the cuts and volumes, so that the next update and figures of quality need not read the edges."""
     k = len(sums.size)
     number = np.empty(k + 1, np.int64)
-    number[labels] = found.labels  # the last is that of nodes in no cluster
+    number[labels] = clustering.labels  # the last is that of nodes in no cluster
     inside = np.empty(k)
     inside[number[:k]] = sums.inside
-    volume = np.bincount(found.labels + 1, found.graph.degrees, k + 1)[1:]
-    found.keep_sums(inside, volume)
+    volume = np.bincount(clustering.labels + 1, clustering.graph.degrees, k + 1)[1:]
+    clustering.keep_sums(inside, volume)
 
 
 def name_clusters(clustering: Clustering, ids: Labels) -> Clustering:
@@ -353,28 +360,28 @@ def drift_of(clustering: Clustering, rng: Seed, progress: ProgressLike) -> Drift
     return Drift(value, fresh_value, (fresh_value - value) / (abs(fresh_value) or 1.0), fresh)
 
 
-def value_of_clustering(found: Clustering) -> float:
+def value_of_clustering(clustering: Clustering) -> float:
     """The value as `Drift` has it, from the sums of the clusters; of a graph with layers its edges are read."""
-    if found.layered is not None:
-        at = found.parameters.get("resolution") if found.resolution is None else found.resolution
-        return judged_by(found.layered, found.objective).modularity(found.labels, at or 1.0)
-    made_of, volume = OBJECTIVE_SPECS[found.objective], found.graph.total_volume or 1.0
-    if found.objective == "edge_cut":
-        return -2.0 * found.edge_cut / volume
-    inside, mass, _ = found.sums
+    if clustering.layered is not None:
+        at = clustering.parameters.get("resolution") if clustering.resolution is None else clustering.resolution
+        return judged_by(clustering.layered, clustering.objective).modularity(clustering.labels, at or 1.0)
+    made_of, volume = OBJECTIVE_SPECS[clustering.objective], clustering.graph.total_volume or 1.0
+    if clustering.objective == "edge_cut":
+        return -2.0 * clustering.edge_cut / volume
+    inside, mass, _ = clustering.sums
     if made_of.is_ratio:
         return float(((inside if made_of.less_degree else inside - mass)[mass > 0.0] / mass[mass > 0.0]).sum())
     unit = 1.0 / volume if made_of.is_relative else 1.0
-    return float(inside.sum() - (found.resolution or 1.0) * unit * (mass**2).sum()) / volume
+    return float(inside.sum() - (clustering.resolution or 1.0) * unit * (mass**2).sum()) / volume
 
 
-def remarks_on_drift(value_before: float | None, found: Clustering) -> tuple[str, ...]:
+def remarks_on_drift(value_before: float | None, clustering: Clustering) -> tuple[str, ...]:
     """That more was lost since the last clustering from nothing, of that value, than seeds differ in."""
-    if value_before is None or (found.layered is None and "_cut_and_volume" not in vars(found)):  # no edge is read
-        return ()
-    value = value_of_clustering(found)
+    if value_before is None or (clustering.layered is None and "_cut_and_volume" not in vars(clustering)):
+        return ()  # no edge is read for it
+    value = value_of_clustering(clustering)
     if value_before - value <= WORTH_A_REMARK * abs(value_before):
         return ()
-    name = found.objective.replace("_", " ")
+    name = clustering.objective.replace("_", " ")
     return (f"{name} has gone from {value_before:.4f} to {value:.4f} since the graph was clustered from nothing; "
             "drift() says whether a fresh clustering has more",)  # fmt: skip

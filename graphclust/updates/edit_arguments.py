@@ -148,7 +148,7 @@ class NodeRows:
                 )
             self.end = most
             return rows.astype(np.int64)
-        found = np.empty(len(names), np.int64)
+        rows = np.empty(len(names), np.int64)
         for place, name in enumerate(as_names(names)):
             try:
                 row = self.row.get(name, -1)
@@ -171,8 +171,8 @@ class NodeRows:
                     )
                 row = self.new[name] = self.end
                 self.end += 1
-            found[place] = row
-        return found
+            rows[place] = row
+        return rows
 
     def _other_form(self, name: Hashable) -> Hashable | None:
         """The name of a node that is the same number as text, or the other way round; None where there is none."""

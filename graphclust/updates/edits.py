@@ -52,8 +52,8 @@ class EditedGraph(NamedTuple):
         """What each node counts for now, from what each did before, None for 1; a new one 1 where nothing is said."""
         if sizes is None and self.node_weight is None:
             return None
-        found = np.ones(len(self.before)) if sizes is None else self.carry(sizes, 1.0)
-        return found if self.node_weight is None else np.where(self.node_weight > 0.0, self.node_weight, found)
+        carried = np.ones(len(self.before)) if sizes is None else self.carry(sizes, 1.0)
+        return carried if self.node_weight is None else np.where(self.node_weight > 0.0, self.node_weight, carried)
 
 
 class Changes(NamedTuple):

@@ -19,7 +19,7 @@ from graphclust.engine.nested_levels import (
     remark_on_coverage,
     whole,
 )
-from graphclust.engine.well_connected import can_promise, remarks_on_connectivity
+from graphclust.engine.well_connected import can_promise
 from graphclust.graph.container import Graph
 from graphclust.objective.objective import judged_by, weigh
 from graphclust.progress import Progress
@@ -33,7 +33,7 @@ from graphclust.results.label_matching import (
     overlap_of,
     renumber,
 )
-from graphclust.updates.clustering_update import keep_sums_of, partition_again, remarks_on_new_nodes
+from graphclust.updates.clustering_update import account_of, keep_sums_of, partition_again
 from graphclust.updates.edits import EditedGraph
 from graphclust.updates.warm_start import EarlierLevels, has_changed
 
@@ -44,44 +44,40 @@ Labels = npt.NDArray[np.int64]
 
 
 def remake_hierarchy(
-    found: Hierarchy, edit: EditedGraph, rng: np.random.Generator, seed: Any, progress: Progress,
+    hierarchy: Hierarchy, edit: EditedGraph, rng: np.random.Generator, seed: Any, progress: Progress,
     looked_at: npt.NDArray[np.bool_] | None = None,
 ) -> Hierarchy:  # fmt: skip
     """The hierarchy of the edited graph, made from the levels before; see `remake_clustering`."""
-    graph, of_nodes = edit.graph, edit.carry_sizes(found.node_sizes)
-    sizes = Sizes(
-        np.ones(graph.n_nodes) if of_nodes is None else of_nodes, found.min_size or 0.0, found.max_size or np.inf
-    )
+    graph, of_nodes, asked = edit.graph, edit.carry_sizes(hierarchy.node_sizes), hierarchy.parameters
+    most, least = hierarchy.max_size or np.inf, hierarchy.min_size or 0.0
+    sizes = Sizes(np.ones(graph.n_nodes) if of_nodes is None else of_nodes, least, most)
     refuse_heavy_nodes(graph, sizes)
-    options, keeps_cuts = found.parameters, can_promise(found.parameters)
-    if not keeps_cuts:
-        options = {name: value for name, value in options.items() if name != "connectivity"}
+    keeps_cuts = can_promise(asked)
     wanted = LevelOptions(
-        sizes, None, options["levels"], found.objective, options["effort"], found.resolutions,
-        options.get("connectivity"), None if edit.layered is None else judged_by(edit.layered, found.objective),
+        sizes, None, asked["levels"], hierarchy.objective, asked["effort"], hierarchy.resolutions,
+        asked.get("connectivity") if keeps_cuts else None,
+        None if edit.layered is None else judged_by(edit.layered, hierarchy.objective),
     )  # fmt: skip
     n_changed = edit.n_changed if edit.node_weight is None else np.maximum(edit.n_changed, edit.node_weight > 0.0)
-    earlier = EarlierLevels([edit.carry(labels, -1) for labels in found.levels], n_changed)
-    if found.max_size is None or wanted.levels is not None or keeps_cuts or edit.layered is not None:
+    earlier = EarlierLevels([edit.carry(labels, -1) for labels in hierarchy.levels], n_changed)
+    if hierarchy.max_size is None or wanted.levels is not None or keeps_cuts or edit.layered is not None:
         levels, _ = make_levels(graph, wanted, rng, progress, earlier)
         sums = None
     else:
         with progress.stage("levels"):
-            first, sums = partition_again(found.coarsest, edit, looked_at, rng, progress)
+            first, sums = partition_again(hierarchy.coarsest, edit, looked_at, rng, progress)
             labels = join_small(graph.rows, first.astype(np.int32), sizes._replace(most=np.inf))
             levels = _update_levels(graph, wanted, earlier, labels, rng, progress)
             sums = sums if labels.max() == first.max() else None
-    said = (remark_on_coverage(levels),) if keeps_cuts else remarks_on_connectivity(found.parameters)
+    account = account_of(hierarchy, edit, seed, progress, remark_on_coverage(levels) if keeps_cuts else None)
     with progress.stage("ids"):
         made = hierarchy_of(
-            graph, levels, objective=found.objective, resolutions=found.resolutions, max_size=found.max_size,
-            min_size=found.min_size, node_sizes=of_nodes,
-            remarks=(*remarks_on_new_nodes(found.node_sizes, edit), *said, *progress.remarks),
-            seconds=progress.seconds, parameters=options, seed=seed, layered=edit.layered,
+            levels=levels, objective=hierarchy.objective, resolutions=hierarchy.resolutions,
+            max_size=hierarchy.max_size, min_size=hierarchy.min_size, **account,
         )  # fmt: skip
         if sums is not None:
             keep_sums_of(made.coarsest, levels[0], sums)
-        return name_levels(found, made, earlier)
+        return name_levels(hierarchy, made, earlier)
 
 
 def _update_levels(
@@ -99,7 +95,7 @@ def _update_levels(
         inside = wanted._replace(sizes=wanted.sizes.at(nodes), layered=None)
         below = list(levels_within_bound(part, own, inside, run, at, whole))
         below.insert(0, own)
-    found, n_earlier = [labels], 1 if is_changed.all() else len(earlier.levels)
+    made, n_earlier = [labels], 1 if is_changed.all() else len(earlier.levels)
     last = max(len(below), n_earlier) - 1
 
     def on_level(depth: int, n_left: int = 0) -> npt.NDArray[np.int32]:
@@ -117,9 +113,9 @@ def _update_levels(
         finer = finest if depth == last else on_level(depth)
         if depth < last and waits.any():  # nodes that stand together do so on the last level
             finer = number_used(np.where(waits, on_level(depth, 1) + (int(finer.max()) + 1), finer))[0].astype(np.int32)
-        if finer.max() > found[-1].max():
-            found.append(finer)
-    return found
+        if finer.max() > made[-1].max():
+            made.append(finer)
+    return made
 
 
 def _find_disconnected(
@@ -138,12 +134,12 @@ def _find_disconnected(
     return holds[coarsest]
 
 
-def name_hierarchy(found: Hierarchy, ids: Labels) -> Hierarchy:
+def name_hierarchy(hierarchy: Hierarchy, ids: Labels) -> Hierarchy:
     """The same of a hierarchy."""
     old_ids, labels = number_ids(ids)
     labels = labels.astype(np.int64)
-    before = replace(found, levels=(labels[labels >= 0],), ids=(old_ids,))
-    return name_levels(before, found, EarlierLevels([labels], labels))
+    before = replace(hierarchy, levels=(labels[labels >= 0],), ids=(old_ids,))
+    return name_levels(before, hierarchy, EarlierLevels([labels], labels))
 
 
 def name_levels(old: Hierarchy, made: Hierarchy, earlier: EarlierLevels) -> Hierarchy:
@@ -194,7 +190,7 @@ class _After:
 
     def changes(self, ids: tuple[Labels, ...]) -> ChangeLog:
         """What became of the clusters of all levels; a cluster on several levels is told of on the first one."""
-        found: list[Told] = []
+        log: list[Told] = []
         known = np.union1d(self.known, np.concatenate(ids))
         is_told, was, lives = np.zeros((3, len(known)), bool)
         was[np.searchsorted(known, self.known)] = True
@@ -216,6 +212,6 @@ class _After:
             is_elsewhere = was[at] & lives[at] & ~np.isin(both, np.intersect1d(old_ids, own))  # not on one level
             overlap = overlap_of(before, len(old_ids), labels, len(own), unchanged)[rows][:, columns]
             told = both[is_told[at] | is_elsewhere]
-            found += list_changes(overlap, before_ids, after_ids, old_sizes[columns], sizes[rows], told).levels
+            log += list_changes(overlap, before_ids, after_ids, old_sizes[columns], sizes[rows], told).levels
             is_told[at[~is_elsewhere]] = True
-        return ChangeLog(tuple(found))
+        return ChangeLog(tuple(log))

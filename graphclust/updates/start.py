@@ -54,11 +54,11 @@ def partition_from(ids: Labels, task: Task, run: Run, may_part: bool = False) ->
     alone = np.flatnonzero(labels < 0)
     labels[alone] = len(labels) + np.arange(len(alone))
     own, k = number_used(labels)
-    found = with_sums(level, own, k, run)
+    partition = with_sums(level, own, k, run)
     if n_entries(level) <= SPARE_ENTRIES:  # on larger levels the V-cycle's own moves are enough
-        found = refine(level, found, task, run)
-    found = v_cycle(level, found, task, task.objective.penalty, run)
-    return found if may_part else connect(level, found, task, run)
+        partition = refine(level, partition, task, run)
+    partition = v_cycle(level, partition, task, task.objective.penalty, run)
+    return partition if may_part else connect(level, partition, task, run)
 
 
 def levels_from(graph: Graph, ids: Labels) -> EarlierLevels:
@@ -100,9 +100,9 @@ def _nearest_clusters(graph: Graph, labels: Labels, nodes: npt.NDArray[np.int64]
     width = int(labels.max(initial=0)) + 1
     keys, inverse = np.unique((which * width + near)[near >= 0], return_inverse=True)
     order = np.lexsort((-keys, np.bincount(inverse, weights[near >= 0], len(keys))))
-    found = np.full(len(nodes), -1, np.int64)
-    found[keys[order] // width] = keys[order] % width  # of several the last one stays
-    return found
+    nearest = np.full(len(nodes), -1, np.int64)
+    nearest[keys[order] // width] = keys[order] % width  # of several the last one stays
+    return nearest
 
 
 class Start(NamedTuple):
@@ -111,7 +111,7 @@ class Start(NamedTuple):
     may_part : bool, shape (n,); each cluster that the edits may have disconnected has one of these nodes. None for all.
     """
 
-    found: Partition
+    partition: Partition
     waits: npt.NDArray[np.bool_]
     may_part: npt.NDArray[np.bool_] | None = None
 
@@ -199,12 +199,12 @@ def _cuts_after(
 
 def _share_neighbors(graph: Graph, labels: Labels, u: Labels, v: Labels) -> npt.NDArray[np.bool_]:
     """Whether pairs of nodes of one cluster are neighbors or have one in it in common; none where there are many."""
-    found, starts, ends = np.zeros(len(u), np.bool_), graph.indptr[:-1], graph.indptr[1:]
+    shared, starts, ends = np.zeros(len(u), np.bool_), graph.indptr[:-1], graph.indptr[1:]
     u, v = np.where(ends[u] - starts[u] <= ends[v] - starts[v], (u, v), (v, u))
     lengths = ends[u] - starts[u]
     if 8 * lengths.sum() > graph.n_nodes:  # to check all clusters takes less than so many searches
-        return found
+        return shared
     pair, near = np.repeat(np.arange(len(u)), lengths), graph.indices[ranges(starts[u], lengths)]
     _, is_there = places_of(graph, v[pair], near.astype(np.int64))
-    found[pair[(is_there | (near == v[pair])) & (labels[near] == labels[u][pair])]] = True
-    return found
+    shared[pair[(is_there | (near == v[pair])) & (labels[near] == labels[u][pair])]] = True
+    return shared

@@ -65,7 +65,7 @@ class EarlierLevels(NamedTuple):
 
 
 def restart(
-    level: Level, found: Partition, n_changed: npt.NDArray[np.int64], task: Task, run: Run,
+    level: Level, partition: Partition, n_changed: npt.NDArray[np.int64], task: Task, run: Run,
     waits: npt.NDArray[np.bool_] | None = None, may_part: npt.NDArray[np.bool_] | None = None,
 ) -> Partition:  # fmt: skip
     """A partition of a level from an earlier one, after so many edges of each node changed; the value does not fall.
@@ -78,83 +78,83 @@ def restart(
     compiled call, by the share of all entries over `SHARE_OF_ALL`, and beside them there are new partitions: unions and
     splits of several clusters are not found from one.
     """
-    k, before = len(found.sums.size), found.labels
+    k, before = len(partition.sums.size), partition.labels
     nodes = np.flatnonzero(n_changed)
-    changed = np.bincount(found.labels[nodes], weights=n_changed[nodes], minlength=k)
-    entries = np.bincount(found.labels, weights=np.diff(level.rows.indptr), minlength=k)
+    changed = np.bincount(partition.labels[nodes], weights=n_changed[nodes], minlength=k)
+    entries = np.bincount(partition.labels, weights=np.diff(level.rows.indptr), minlength=k)
     is_few = n_entries(level) <= SPARE_ENTRIES
     share = SHARE_OF_SMALL if is_few else SHARE
     is_open = changed > share * entries * run.rng.random(k)
     whole, draw = changed.sum() / max(SHARE_OF_ALL * entries.sum(), 1.0), run.rng.random()
     opens_all = bool(is_small(level) and waits is not None and draw < whole < 1.0)  # not inside the clusters of a level
     is_open |= opens_all
-    found, moved = repartition(level, found, is_open, task, run)
+    partition, moved = repartition(level, partition, is_open, task, run)
     waits = n_changed > 0 if waits is None else waits.copy()
     mark_neighbors(level, moved, waits)
-    found = refine(level, found, task, run, nodes=None if is_few else np.flatnonzero(waits))
+    partition = refine(level, partition, task, run, nodes=None if is_few else np.flatnonzero(waits))
     is_full = is_few and task.most < np.inf and bool(waits.any())  # few moves are left where clusters are full
     if not task.k and (is_full or opens_all):
         n_new = max(number_to_spare(level, SPARE_ENTRIES), 0 if is_full else 1)
-        found = evolve(level, found, schedule_for_any_number(task), n_new, run)
+        partition = evolve(level, partition, schedule_for_any_number(task), n_new, run)
     if level.terms.layers:  # the caller connects
-        return found
+        return partition
     return connect_near(
-        level, found, task, run, None if may_part is None else has_changed(found.labels, before, may_part)
+        level, partition, task, run, None if may_part is None else has_changed(partition.labels, before, may_part)
     )
 
 
 def search_from(
-    found: Partition, n_changed: npt.NDArray[np.int64], task: Task, run: Run,
+    partition: Partition, n_changed: npt.NDArray[np.int64], task: Task, run: Run,
     waits: npt.NDArray[np.bool_] | None = None, may_part: bool = False,
 ) -> Partition:  # fmt: skip
     """`restart` on a graph with layers; on a small one there are new partitions beside it, as of one that is new.
 
     may_part : whether clusters need not be connected.
     """
-    level = with_all_pairs(run.finest) if may_part and (task.k or len(found.labels) <= FEW) else run.finest
+    level = with_all_pairs(run.finest) if may_part and (task.k or len(partition.labels) <= FEW) else run.finest
     if n_entries(run.finest) > SPARE_ENTRIES:
-        found = restart(level, found, n_changed, task, run, waits)
+        partition = restart(level, partition, n_changed, task, run, waits)
     else:
         cycles = EFFORTS["normal"].asked if task.k else EFFORTS["normal"].free
-        schedule, pool = schedule_for_any_number(task), [refine(level, found, task, run)]
+        schedule, pool = schedule_for_any_number(task), [refine(level, partition, task, run)]
         tries = [partial(first_v_cycle, level, schedule, turn) for turn in range(cycles.first)]
-        found, _ = search(level, [], pool, tries, schedule, cycles, 0, run)
+        partition, _ = search(level, [], pool, tries, schedule, cycles, 0, run)
     if not may_part:
-        return connect(level, found, task, run)
-    return found if task.k else unite_any(level, found, task, run)
+        return connect(level, partition, task, run)
+    return partition if task.k else unite_any(level, partition, task, run)
 
 
 def restart_labels(
     run: Run, labels: Labels, n_changed: npt.NDArray[np.int64], task: Task, may_part: bool = False
 ) -> Labels:
     """`restart` on the finest level, or `search_from` of a graph with layers, from labels 0..k-1, all used."""
-    found = with_sums(run.finest, labels, int(labels.max()) + 1, run)
+    partition = with_sums(run.finest, labels, int(labels.max()) + 1, run)
     if task.objective.layers:
-        return search_from(found, n_changed, task, run, may_part=may_part).labels
-    return restart(run.finest, found, n_changed, task, run).labels
+        return search_from(partition, n_changed, task, run, may_part=may_part).labels
+    return restart(run.finest, partition, n_changed, task, run).labels
 
 
 def repartition(
-    level: Level, found: Partition, is_open: npt.NDArray[np.bool_], task: Task, run: Run
+    level: Level, partition: Partition, is_open: npt.NDArray[np.bool_], task: Task, run: Run
 ) -> tuple[Partition, npt.NDArray[np.int64]]:
     """The partition after a V-cycle in which each closed cluster is a single node; and the nodes that it moved.
 
     is_open : which clusters are open, shape (k,).
     """
-    nodes = np.flatnonzero(is_open[found.labels])
+    nodes = np.flatnonzero(is_open[partition.labels])
     if not len(nodes):
-        return found, nodes
+        return partition, nodes
     penalty = task.objective.penalty or run.totals.chance * task.k / 2.0  # small regions, for a ratio
     if is_open.all():
-        return v_cycle(level, refine(level, found, task, run), task, penalty, run), nodes
+        return v_cycle(level, refine(level, partition, task, run), task, penalty, run), nodes
     if n_entries(level) <= SPARE_ENTRIES or level.terms.layers:
         n_closed = int(np.count_nonzero(~is_open))
-        regions = (np.cumsum(~is_open, dtype=np.int32) - np.int32(1))[found.labels]
+        regions = (np.cumsum(~is_open, dtype=np.int32) - np.int32(1))[partition.labels]
         regions[nodes] = n_closed + np.arange(len(nodes), dtype=np.int32)
         step = contract(level, with_sums(level, regions, n_closed + len(nodes), run), run)
     else:
-        step = take_out(level, found, nodes, np.arange(len(nodes)), run)
-    before = step.restrict(found)
+        step = take_out(level, partition, nodes, np.arange(len(nodes)), run)
+    before = step.restrict(partition)
     after = v_cycle(step.coarse, refine(step.coarse, before, task, run), task, penalty, run)
     moved = find_moved(before, after)
     return step.project(after), nodes[moved[step.regions.labels[nodes]]]
@@ -170,14 +170,14 @@ def find_moved(before: Partition, after: Partition) -> npt.NDArray[np.bool_]:
 
 
 def take_out(
-    level: Level, found: Partition, nodes: npt.NDArray[np.int64], regions: npt.NDArray[np.int64], run: Run
+    level: Level, partition: Partition, nodes: npt.NDArray[np.int64], regions: npt.NDArray[np.int64], run: Run
 ) -> Contraction:
     """The level in which some nodes are taken out of their clusters into regions, and the rest of each is one node.
 
     regions : of each of the nodes, 0, 1, ... without gaps, each inside one cluster. Links between the rests of two
     clusters are left out: only the rows of the nodes are read.
     """
-    labels, sums, terms = found.labels, found.sums, level.terms
+    labels, sums, terms = partition.labels, partition.sums, level.terms
     k, n_regions = len(sums.size), int(regions.max()) + 1
     size = np.bincount(labels, minlength=k) - np.bincount(labels[nodes], minlength=k)
     rest, cluster_of_region = size > 0, np.empty(n_regions, np.int64)
@@ -242,65 +242,65 @@ def has_changed(
     labels: npt.NDArray[np.integer], before: npt.NDArray[np.integer], marks: npt.NDArray[np.bool_]
 ) -> npt.NDArray[np.bool_]:
     """Whether each cluster has a marked node, or differs from every cluster before; label -1 is for none."""
-    found = find_unchanged(before, int(before.max(initial=-1)) + 1, labels, int(labels.max()) + 1) < 0
-    found[labels[marks]] = True
-    return found
+    changed = find_unchanged(before, int(before.max(initial=-1)) + 1, labels, int(labels.max()) + 1) < 0
+    changed[labels[marks]] = True
+    return changed
 
 
 def parts_of_some(
-    level: Level, found: Partition, taken: npt.NDArray[np.bool_], run: Run
+    level: Level, partition: Partition, taken: npt.NDArray[np.bool_], run: Run
 ) -> tuple[npt.NDArray[np.int32], int]:
     """`find_connected_parts` if all clusters but those `taken`, bool (k,), are connected: their rows are not read."""
-    nodes = np.flatnonzero(taken[found.labels])
-    parts, n_whole = (np.cumsum(~taken, dtype=np.int32) - np.int32(1))[found.labels], int(np.count_nonzero(~taken))
+    nodes = np.flatnonzero(taken[partition.labels])
+    parts, n_whole = (np.cumsum(~taken, dtype=np.int32) - np.int32(1))[partition.labels], int(np.count_nonzero(~taken))
     if not len(nodes):
         return parts, n_whole
     indptr, indices, _ = level.rows
     run.reads(level, int((indptr[nodes + 1] - indptr[nodes]).sum()))
     inner = Graph(indptr, indices, None, level.terms.mass, level.terms.loops).subgraph(nodes)
-    own = Partition(number_used(found.labels[nodes])[0], found.sums)
+    own = Partition(number_used(partition.labels[nodes])[0], partition.sums)
     inside, n_inside = find_connected_parts(read_only_level(inner.rows, level.terms), own, run)
     parts[nodes] = np.int32(n_whole) + inside
     return parts, n_whole + n_inside
 
 
-def _hold_many(level: Level, found: Partition, taken: npt.NDArray[np.bool_]) -> bool:
+def _hold_many(level: Level, partition: Partition, taken: npt.NDArray[np.bool_]) -> bool:
     """Whether the rows of some clusters hold more entries than a pass over all rows looks at, a few of each node."""
-    nodes, indptr = np.flatnonzero(taken[found.labels]), level.rows.indptr
-    return int((indptr[nodes + 1] - indptr[nodes]).sum()) > len(found.labels)
+    nodes, indptr = np.flatnonzero(taken[partition.labels]), level.rows.indptr
+    return int((indptr[nodes + 1] - indptr[nodes]).sum()) > len(partition.labels)
 
 
 def connect_near(
-    level: Level, found: Partition, task: Task, run: Run, may_part: npt.NDArray[np.bool_] | None = None
+    level: Level, partition: Partition, task: Task, run: Run, may_part: npt.NDArray[np.bool_] | None = None
 ) -> Partition:
     """`connect` for a partition with few disconnected clusters: only the rows of the small parts are read.
 
     may_part : which clusters may be disconnected, bool, shape (k,); by default any.
     """
     for refines_left in (True, False):
-        if may_part is None or not refines_left or _hold_many(level, found, may_part):
-            parts, n_parts = find_connected_parts(level, found, run)
+        if may_part is None or not refines_left or _hold_many(level, partition, may_part):
+            parts, n_parts = find_connected_parts(level, partition, run)
         else:
-            parts, n_parts = parts_of_some(level, found, may_part, run)
-        if n_parts == len(found.sums.size):
+            parts, n_parts = parts_of_some(level, partition, may_part, run)
+        if n_parts == len(partition.sums.size):
             break
         mass, of_part = np.bincount(parts, level.terms.mass, n_parts), np.empty(n_parts, np.int64)
-        of_part[parts] = found.labels
+        of_part[parts] = partition.labels
         order = np.lexsort((-mass, of_part))
         is_small = np.ones(n_parts, bool)
         is_small[order[np.concatenate([[True], np.diff(of_part[order]) > 0])]] = False
         nodes = np.flatnonzero(is_small[parts])
-        step = take_out(level, found, nodes, (np.cumsum(is_small) - 1)[parts[nodes]], run)
+        step = take_out(level, partition, nodes, (np.cumsum(is_small) - 1)[parts[nodes]], run)
         apart = Partition(np.arange(n_parts, dtype=np.int32), step.regions.sums)
         is_home = np.arange(n_parts) < n_parts - np.count_nonzero(is_small)  # the rests come first
-        joined = join_parts(step.coarse, is_home, step.restrict(found).labels, task) if task.k else apart
+        joined = join_parts(step.coarse, is_home, step.restrict(partition).labels, task) if task.k else apart
         if joined is None:
             break
         labels = step.project(joined).labels
         size = np.bincount(labels, minlength=len(joined.sums.size))
-        found = Partition(labels, joined.sums._replace(size=size))
+        partition = Partition(labels, joined.sums._replace(size=size))
         if refines_left:
-            waits = np.zeros(len(found.labels), bool)
+            waits = np.zeros(len(partition.labels), bool)
             mark_neighbors(level, nodes, waits)
-            found = refine(level, found, task, run, nodes=np.flatnonzero(waits))
-    return found
+            partition = refine(level, partition, task, run, nodes=np.flatnonzero(waits))
+    return partition

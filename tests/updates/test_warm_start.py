@@ -111,9 +111,9 @@ def test_nodes_wait_that_lost_weight_to_their_cluster_or_won_weight_to_another(e
     run = run_on(weigh(edit.graph, before.objective))
     start = start_from(before, edit, np.arange(8), before.labels, before.labels, run)
     assert set(np.flatnonzero(start.waits).tolist()) == waiting
-    exact = with_sums(run.finest, start.found.labels, 2, run).sums
-    np.testing.assert_allclose(start.found.sums.inside, exact.inside)
-    np.testing.assert_allclose(start.found.sums.mass, exact.mass)
+    exact = with_sums(run.finest, start.partition.labels, 2, run).sums
+    np.testing.assert_allclose(start.partition.sums.inside, exact.inside)
+    np.testing.assert_allclose(start.partition.sums.mass, exact.mass)
 
 
 def test_an_update_reads_the_rows_near_its_edits():
