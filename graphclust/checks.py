@@ -32,7 +32,8 @@ def as_array(values: Any, name: str) -> npt.NDArray[Any]:
 
     A GraphValidationError for rows of different lengths.
     """
-    refuse_anndata(values, name)
+    if hasattr(values, "obsm") and hasattr(values, "obsp"):
+        raise TypeError(f"{name} is an AnnData, expected an array; pass one of its own, such as {name}.obsm['X_pca']")
     rows = values if isinstance(values, list | tuple) else ()
     if isinstance(values, np.ma.MaskedArray) or any(isinstance(row, np.ma.MaskedArray) for row in rows):
         raise TypeError(
@@ -47,12 +48,6 @@ def as_array(values: Any, name: str) -> npt.NDArray[Any]:
         raise GraphValidationError(
             f"{name} is a {type(values).__name__} of rows of different lengths, expected as many numbers in each"
         ) from None
-
-
-def refuse_anndata(values: Any, name: str) -> None:
-    """Refuse single cells in the place of an array."""
-    if hasattr(values, "obsm") and hasattr(values, "obsp"):
-        raise TypeError(f"{name} is an AnnData, expected an array; pass one of its own, such as {name}.obsm['X_pca']")
 
 
 def import_extra(module: str, needs: str, what: str) -> Any:

@@ -125,15 +125,15 @@ def coreset_sc(
     )  # fmt: skip
 
 
-def write_labels(engine: Engine, found: Partition, path: str, k: int) -> Partition:
+def write_labels(engine: Engine, partition: Partition, path: str, k: int) -> Partition:
     """Have each part of the rows write its labels, numbered by size, to its place in a file; returns them mapped."""
     with temporary_file(os.path.dirname(path)) as (_, half):
         np.lib.format.open_memmap(half, "w+", np.int64, (int(engine.boundaries[-1]),)).flush()
-        number = engine.once(numbers_by_size, found.labels, k)
-        engine.fetch(engine.each(write_block, found.labels, number, half))
+        number = engine.once(numbers_by_size, partition.labels, k)
+        engine.fetch(engine.each(write_block, partition.labels, number, half))
         os.replace(half, path)
-    order = np.argsort(engine.fetch(number)[: len(found.sums.inside)])
-    return Partition(np.load(path, mmap_mode="r"), ClusterSums(*(values[order] for values in found.sums)))
+    order = np.argsort(engine.fetch(number)[: len(partition.sums.inside)])
+    return Partition(np.load(path, mmap_mode="r"), ClusterSums(*(values[order] for values in partition.sums)))
 
 
 def numbers_by_size(source: GraphSource, labels: np.ndarray, k: int) -> np.ndarray:

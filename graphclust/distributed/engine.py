@@ -6,6 +6,7 @@ client only those that it asks for.
 """
 
 import contextlib
+import importlib
 import itertools
 import os
 import platform
@@ -85,11 +86,11 @@ class DaskEngine(Engine):
         """Values that are known here, one for each block."""
         return ByBlock([values[first:last] for first, last in self.partitions])
 
-    def fetch(self, found: ByBlock | Whole) -> Any:
+    def fetch(self, values: ByBlock | Whole) -> Any:
         """The value, or the list of values in block order; waits for it."""
-        if isinstance(found, ByBlock):
-            return [value for part in self._results(found.values) for value in part]
-        return self._results([found.value])[0]
+        if isinstance(values, ByBlock):
+            return [value for part in self._results(values.values) for value in part]
+        return self._results([values.value])[0]
 
     def _submit(self, part: int | str, task: Callable[..., Any], *arguments: Any) -> Any:
         key = f"{self.name}-{self.n_tasks}-{part}"
@@ -202,10 +203,8 @@ def worker_name() -> str:
 @cache
 def versions() -> dict[str, str]:
     """Versions of what the labels depend on."""
-    from importlib import import_module
-
-    found = {name: str(import_module(name).__version__) for name in PACKAGES}
-    return {"python": ".".join(platform.python_version_tuple()[:2]), **found}
+    of_packages = {name: str(importlib.import_module(name).__version__) for name in PACKAGES}
+    return {"python": ".".join(platform.python_version_tuple()[:2]), **of_packages}
 
 
 def look_at_workers(client: Any, origin: Origin, patience: float) -> None:

@@ -169,8 +169,8 @@ def sort_into_ranges(origin: None, first: int, last: int, file: str, table: Tabl
                     part = order[a:b]
                     pieces[number].append((rows[part], columns[part], given[part]))
     nothing = (np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0))
-    for row, found in zip(bounds.tolist(), pieces, strict=False):
-        sources, targets, given = (np.concatenate(column) for column in zip(nothing, *found, strict=True))
+    for row, of_range in zip(bounds.tolist(), pieces, strict=False):
+        sources, targets, given = (np.concatenate(column) for column in zip(nothing, *of_range, strict=True))
         write_arrays(range_file(table, row, first), rows=sources, columns=targets, weights=given)
     return True
 
@@ -222,11 +222,10 @@ def write_store(name: str, ranges: list[Rows], bounds: np.ndarray, overwrite: bo
     with new_store(name, lengths, overwrite) as store:
         store.arrays["indptr"][0] = start = 0
         for (first, last), part in zip(pairwise(bounds.tolist()), ranges, strict=True):
-            with np.load(part.file) as found:
-                store.arrays["indptr"][first + 1 : last + 1] = start + np.cumsum(found["lengths"])
+            with np.load(part.file) as rows:
+                store.arrays["indptr"][first + 1 : last + 1] = start + np.cumsum(rows["lengths"])
                 for array in lengths.keys() - {"indptr"}:
-                    place = (
-                        slice(start, start + part.n_entries) if array in ("indices", "weights") else slice(first, last)
-                    )
-                    store.arrays[array][place] = found[array]
+                    of_entries = array in ("indices", "weights")
+                    place = slice(start, start + part.n_entries) if of_entries else slice(first, last)
+                    store.arrays[array][place] = rows[array]
             start += part.n_entries

@@ -1,5 +1,6 @@
 """Lloyd's k-means and k-means|| over the chunks of a Dask array."""
 
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -104,20 +105,16 @@ def _lloyd(engine: Engine, parts: ByBlock, centroids: np.ndarray, max_iter: int,
     history: list[float] = []
     n = int(engine.boundaries[-1])
     while True:
-        found_sums = engine.fetch(engine.each(sums_in_block, parts, engine.once(same_centroids, centroids)))
-        sums = BlockSums(*(sum_in_order(list(column)) for column in zip(*found_sums, strict=True)))
+        of_blocks = engine.fetch(engine.each(sums_in_block, parts, engine.once(same_centroids, centroids)))
+        sums = BlockSums(*(sum_in_order(list(column)) for column in zip(*of_blocks, strict=True)))
         if len(history) == max_iter:
             break
         empty = np.flatnonzero(sums.masses == 0)
         means = sums.sums / np.where(sums.masses > 0, sums.masses, 1.0)[:, None]
         if len(empty):
-            found = [
-                pair
-                for some in engine.fetch(engine.each(farthest_points, parts, centroids, len(empty)))
-                for pair in some
-            ]
-            found.sort(key=lambda pair: (-pair[0], pair[1]))
-            for j, (_, _, point) in zip(empty, found, strict=False):
+            of_blocks = engine.fetch(engine.each(farthest_points, parts, centroids, len(empty)))
+            farthest = sorted(chain.from_iterable(of_blocks), key=lambda point: (-point[0], point[1]))
+            for j, (_, _, point) in zip(empty, farthest, strict=False):
                 means[j] = point
         renewed = means.astype(centroids.dtype)
         if np.array_equal(renewed, centroids):

@@ -339,11 +339,11 @@ class NeighborGraphModel(_GraphModel):
         if sparse.issparse(points) != sparse.issparse(X):
             X = X.toarray() if sparse.issparse(X) else sparse.csr_array(X)
         k = min(self.n_neighbors, points.shape[0])
-        found, _ = nearest_neighbors(
+        nearest, _ = nearest_neighbors(
             points, k, queries=X, metric=self.metric, method=self.neighbors_method, rng=PREDICTIONS
         )
-        starts = np.arange(0, found.size + 1, k)
-        return sparse.csr_array((np.ones(found.size), found.ravel(), starts), shape=(len(found), points.shape[0]))
+        starts = np.arange(0, nearest.size + 1, k)
+        return sparse.csr_array((np.ones(nearest.size), nearest.ravel(), starts), shape=(len(nearest), points.shape[0]))
 
 
 @dataclass(eq=False, repr=False)

@@ -131,15 +131,12 @@ class KMeans(CentroidModel):
     def _cluster(self, X: Any, k: int, weights: np.ndarray, rng: np.random.Generator) -> KMeansResult:
         """The best of the runs."""
         as_choice(self.algorithm, "algorithm", ALGORITHMS)
-        runs = n_runs(self.n_init, self.init)
-        found: list[KMeansResult] = []
-        for init in starts(self.init, runs, X, k, rng):
-            result = kmeans(
-                X, k, sample_weight=weights, init=init, max_iter=self.max_iter, tol=self.tol, rng=rng,
-                progress=as_listener(self.verbose),
-            )  # fmt: skip
-            found.append(result)
-        return min(found, key=lambda result: result.inertia)
+        options: dict[str, Any] = {"sample_weight": weights, "max_iter": self.max_iter, "tol": self.tol, "rng": rng}
+        results = [
+            kmeans(X, k, init=init, progress=as_listener(self.verbose), **options)
+            for init in starts(self.init, n_runs(self.n_init, self.init), X, k, rng)
+        ]
+        return min(results, key=lambda result: result.inertia)
 
     def _keep(self, result: KMeansResult) -> None:
         super()._keep(result)
@@ -240,8 +237,8 @@ class SphericalKMeans(CentroidModel):
     def predict(self, X: Any) -> np.ndarray:
         """The centroid at the smallest angle of each point, -1 for a row of zeros; int64, shape (n_samples,)."""
         X = self._as_fitted(X)
-        found = SphericalKMeansResult(self.cluster_centers_, self.labels_, self.inertia_, self.n_iter_, np.empty(0))
-        return found.predict(X)
+        fitted = SphericalKMeansResult(self.cluster_centers_, self.labels_, self.inertia_, self.n_iter_, np.empty(0))
+        return fitted.predict(X)
 
     def transform(self, X: Any) -> np.ndarray:
         """Distance on the sphere of each point to each centroid, shape (n_samples, number of clusters)."""

@@ -48,9 +48,9 @@ class Engine:
         """Values that are known here, one for each block."""
         return ByBlock(values)
 
-    def fetch(self, found: ByBlock | Whole) -> Any:
+    def fetch(self, values: ByBlock | Whole) -> Any:
         """The value, or the list of values in block order."""
-        return found[0]
+        return values[0]
 
 
 def take_apart(arguments: tuple[Any, ...]) -> tuple[list[Any], list[bool]]:

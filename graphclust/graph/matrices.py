@@ -352,18 +352,18 @@ def _refuse_bad_entries(blocks: np.ndarray, rows: Rows) -> None:
     n = len(indptr) - 1
     counts, examples = np.zeros((2, len(blocks) - 1, csr_checks.N_FAULTS), np.int64)
     run_in_blocks(csr_checks.count_faults, blocks, rows, counts, examples)
-    found = counts.sum(axis=0)
+    n_faults = counts.sum(axis=0)
     for kind, complaint, remedy in (
         (csr_checks.OUT_OF_RANGE, "column out of range", f"expected columns in [0, {n})"),
         (csr_checks.NOT_FINITE, "non-finite weight", "expected finite weights >= 0; remove or replace these entries"),
         (csr_checks.NEGATIVE, "negative weight", f"expected weights >= 0; {remedy_for_signs()}"),
     ):
-        if found[kind]:
+        if n_faults[kind]:
             entry = examples[np.flatnonzero(counts[:, kind])[0], kind]
             row = int(np.searchsorted(indptr, entry, side="right")) - 1
             value = indices[entry] if kind == csr_checks.OUT_OF_RANGE else weights[entry]
             raise GraphValidationError(
-                f"G has {amount(found[kind], 'entry', 'entries')} with {complaint}, the first {value} "
+                f"G has {amount(n_faults[kind], 'entry', 'entries')} with {complaint}, the first {value} "
                 f"at ({row}, {indices[entry]}); {remedy}"
             )
 

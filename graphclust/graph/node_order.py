@@ -113,6 +113,6 @@ def in_order(graph: Graph, order: npt.NDArray[np.int64]) -> Graph:
 
 def in_rows(values: npt.NDArray[Any], order: npt.NDArray[np.int64]) -> npt.NDArray[Any]:
     """Values in the order of `in_order` as values in the order of the rows."""
-    found = np.empty_like(values)
-    found[order] = values
-    return found
+    by_row = np.empty_like(values)
+    by_row[order] = values
+    return by_row

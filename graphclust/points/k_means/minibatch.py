@@ -74,7 +74,11 @@ class MiniBatch:
         whole = float(masses.sum()) if self.rate == "sqrt" else 0.0
         approach_means(sums, masses, self.counts, whole, self.centroids)
         if self.starved > 0.0 and self.n_batches % 10 == 0:
-            self._move_starved(points, costs)
+            least = self.starved * self.counts.mean()
+            starved = np.flatnonzero(self.counts < least)[: np.count_nonzero(costs)]
+            if len(starved):
+                rows = self.rng.choice(points.n, len(starved), replace=False, p=costs / costs.sum())
+                self.centroids[starved], self.counts[starved] = points.rows(rows), least
         return float(costs.sum() / weights.sum())
 
     def add_centroids(self, points: Points, weights: np.ndarray, k: int) -> None:
@@ -100,14 +104,6 @@ class MiniBatch:
             if len(self.centroids) == k:
                 break
             self.add_centroids(points, weights, k)
-
-    def _move_starved(self, points: Points, costs: np.ndarray) -> None:
-        least = self.starved * self.counts.mean()
-        starved = np.flatnonzero(self.counts < least)[: np.count_nonzero(costs)]
-        if len(starved):
-            rows = self.rng.choice(points.n, len(starved), replace=False, p=costs / costs.sum())
-            self.centroids[starved] = points.rows(rows)
-            self.counts[starved] = least
 
 
 def minibatch_kmeans(

@@ -169,9 +169,9 @@ class SparseKernel(Kernel):
         rows = np.arange(*rows.indices(self.n)) if isinstance(rows, slice) else rows
         columns = np.arange(*columns.indices(self.n)) if isinstance(columns, slice) else columns
         distinct, positions = np.unique(columns, return_inverse=True)
-        found = np.zeros((len(rows), len(distinct)))
-        gather_entries(*self._arrays, np.asarray(rows, np.int64), distinct, found)
-        return found if len(distinct) == len(columns) and np.array_equal(distinct, columns) else found[:, positions]
+        entries = np.zeros((len(rows), len(distinct)))
+        gather_entries(*self._arrays, np.asarray(rows, np.int64), distinct, entries)
+        return entries if np.array_equal(distinct, columns) else entries[:, positions]
 
     def against(self, Y: Any, columns: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """As for a dense matrix; Y may be sparse."""

@@ -80,8 +80,8 @@ def as_weighted_kernel(
     K_or_X: Any, k: Any, kernel: str, sample_weight: Any, weight: str | None
 ) -> tuple[Kernel, int, np.ndarray]:
     """What every kernel k-means is given, checked: the kernel, the number of clusters, and the points' weights."""
-    found = as_kernel(K_or_X, kernel, sample_weight, weight)
-    return found, as_cluster_count(k, found.n), point_weights(found, sample_weight)
+    chosen = as_kernel(K_or_X, kernel, sample_weight, weight)
+    return chosen, as_cluster_count(k, chosen.n), point_weights(chosen, sample_weight)
 
 
 def point_weights(kernel: Kernel, sample_weight: Any) -> np.ndarray:
@@ -158,7 +158,9 @@ def draw_seeds(
     lengths, eps = np.abs(kernel.diagonal), float(np.finfo(kernel.dtype).eps)
     n_clipped = 0
     for rank in range(n_seeds):
-        seed = rows[rank] = _draw(masses, rng.random())
+        cumulative, uniform = np.cumsum(masses), rng.random()
+        drawn = int(np.searchsorted(cumulative, uniform * cumulative[-1], side="right"))
+        seed = rows[rank] = min(drawn, int(np.searchsorted(cumulative, cumulative[-1])))  # should a product round up
         for piece, to_seed in _sq_distances_to(kernel, seed):
             scale = lengths[piece] + lengths[seed]
             n_clipped += count_negative(to_seed[weights[piece] > 0.0], scale[weights[piece] > 0.0], kernel)
@@ -194,12 +196,6 @@ def warn_if_fewer_points(n_found: int, k: int, n_clipped: int) -> None:
             "and were taken for 0: the kernel is indefinite; add enough to its diagonal, in proportion to 1 / weight",
             ConvergenceWarning,
         )
-
-
-def _draw(masses: np.ndarray, uniform: float) -> int:
-    cumulative = np.cumsum(masses)
-    drawn = int(np.searchsorted(cumulative, uniform * cumulative[-1], side="right"))
-    return min(drawn, int(np.searchsorted(cumulative, cumulative[-1])))  # should a product round up
 
 
 def _sq_distances_to(kernel: Kernel, seed: int) -> Iterator[tuple[slice, np.ndarray]]:

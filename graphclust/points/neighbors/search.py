@@ -165,8 +165,8 @@ def _refine(task: Task, search: Search, others_to_try: list[Callable[..., Search
         is_open = np.zeros(len(left), bool)
         for first in range(0, len(left), rows):
             block = left[first : first + rows]
-            found = _nearest_of(task, block, search)
-            neighbors[block], distances[block], is_open[first : first + rows] = found
+            nearest = _nearest_of(task, block, search)
+            neighbors[block], distances[block], is_open[first : first + rows] = nearest
             progress.step(n - len(left) + first + len(block), n)
         left = left[is_open]
         if len(left) == 0:
@@ -249,17 +249,17 @@ def _search_by_differences(points: Any, metric: str) -> Search:
 
     def propose(queries: Any, n: int) -> np.ndarray:
         """The n nearest of each query, some queries at a time."""
-        found = np.empty((queries.shape[0], n), np.int64)
+        nearest = np.empty((queries.shape[0], n), np.int64)
         n_points = points.shape[0]
         rows = 1 if sparse.issparse(points) else max(1, _DISTANCES // n_points)
-        for first in range(0, len(found), rows):
+        for first in range(0, len(nearest), rows):
             some = queries[first : first + rows]
             if sparse.issparse(points):
                 values = distances_to(points, some, np.arange(n_points)[None], metric)
             else:
                 values = cdist(some, points, "cityblock" if metric == "manhattan" else "sqeuclidean")
-            found[first : first + rows] = np.argpartition(values, n - 1, axis=1)[:, :n]
-        return found
+            nearest[first : first + rows] = np.argpartition(values, n - 1, axis=1)[:, :n]
+        return nearest
 
     return Search(propose, _no_errors)
 
@@ -363,7 +363,7 @@ def _nearest_by_distances(distances: Any, k: int, name: str, among_themselves: b
 def _of_dense(distances: np.ndarray, k: int, among_themselves: bool) -> tuple[np.ndarray, np.ndarray]:
     """Neighbors and distances from a full matrix, some rows at a time."""
     n = len(distances)
-    neighbors, found = np.empty((n, k), np.int64), np.empty((n, k))
+    neighbors, nearest = np.empty((n, k), np.int64), np.empty((n, k))
     rows = max(1, _ENTRIES // distances.shape[1])
     for first in range(0, n, rows):
         block = distances[first : first + rows].copy()
@@ -371,8 +371,8 @@ def _of_dense(distances: np.ndarray, k: int, among_themselves: bool) -> tuple[np
             block[np.arange(len(block)), np.arange(first, first + len(block))] = np.inf
         order = np.argsort(block, axis=1, kind="stable")[:, :k]
         neighbors[first : first + rows] = order
-        found[first : first + rows] = np.take_along_axis(block, order, axis=1)
-    return neighbors, found
+        nearest[first : first + rows] = np.take_along_axis(block, order, axis=1)
+    return neighbors, nearest
 
 
 def _of_sparse(distances: sparse.csr_array, k: int, name: str, among_themselves: bool) -> tuple[np.ndarray, np.ndarray]:
