@@ -164,10 +164,8 @@ def choose(
         target = _place(asked.target, "target", names, n_columns, path)
         assert source is not None and target is not None
         if source == target or weight in (source, target):
-            raise ParameterError(
-                f"source={asked.source!r}, target={asked.target!r} and weight={asked.weight!r} name a column twice, "
-                f"expected different ones of {columns_found(names, n_columns)}"
-            )
+            wrong = f"source={asked.source!r}, target={asked.target!r} and weight={asked.weight!r} name a column twice"
+            raise ParameterError(f"{wrong}, expected different ones of {columns_found(names, n_columns)}")
         ends = source, target
     others = [column for column in range(n_columns) if ends is None or column not in ends]
     if weight is None and asked.weight is None:
@@ -241,7 +239,6 @@ def _place(asked: Column, argument: str, names: list[str] | None, n_columns: int
         found = found or [column for column, name in enumerate(names) if plain_name(name) == plain_name(asked)]
     if len(found) != 1:
         what = "names two columns" if found else "is not a column"
-        raise GraphValidationError(
-            f"{path}: {argument}={asked!r} {what} of the table, expected one of {columns_found(names, n_columns)}"
-        )
+        wrong = f"{path}: {argument}={asked!r} {what} of the table, expected one of {columns_found(names, n_columns)}"
+        raise GraphValidationError(wrong)
     return found[0]

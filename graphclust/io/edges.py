@@ -3,12 +3,12 @@
 One set of rules serves all formats, so that a graph is the same whatever file it came from. Edges are sorted by
 counting, by the loops of `compiled.text.edges_to_csr`, in two slices: the halves of the edges in their present order.
 Two threads work on both at once, one thread on one after the other, with the same result. The peak of memory is that of
-the edges (8 bytes each, 16 with weights) and of one more copy of their ends.
+the edges (8 bytes each, 16 with weights) and of one more copy of their ends. Weights that no graph has are refused.
 """
 
 import itertools
 import secrets
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -16,7 +16,14 @@ import numpy as np
 from graphclust.compiled.graphs.objective import Rows
 from graphclust.compiled.runtime.blocks import n_threads, row_blocks, run_in_blocks
 from graphclust.compiled.text import edges_to_csr
-from graphclust.errors import GraphFormatError, GraphValidationError, ResourceLimitError, amount, in_mebibytes
+from graphclust.errors import (
+    GraphFormatError,
+    GraphValidationError,
+    ResourceLimitError,
+    amount,
+    caller_takes,
+    in_mebibytes,
+)
 from graphclust.graph.container import Graph
 from graphclust.graph.matrices import all_ones, graph_of_checked_rows, remark_on_isolated, warn_of
 from graphclust.io.container_limits import available_bytes
@@ -369,3 +376,68 @@ def renumber_sparse(chunks: list, columns: tuple[int, ...] = (0, 1)) -> np.ndarr
     for i, part in enumerate(chunks):
         chunks[i] = tuple(table.ranks(part[column]) if column in columns else part[column] for column in range(3))
     return ids
+
+
+def remedy_for_signs_in_files() -> str:
+    """What to do about negative weights of a file."""
+    repel = 'pass kind="signed" if they repel' if caller_takes("kind") else "drop edges that repel"
+    others = 'pass weights="ignore" to count every entry as 1, or weights="abs" for their sizes'
+    return f"{repel}; where signs mean no such thing, {others}"
+
+
+def refuse_impossible(
+    weights: np.ndarray, where: str, in_file: bool = False, place: Callable[[int], str] = "entry {}".format,
+    signed: bool = False,
+) -> None:  # fmt: skip
+    """Refuse negative weights and those that are not finite; `where` begins the sentence.
+
+    in_file : whether the argument `weights` of `load_graph` is a remedy.  place : where a weight stands.  signed :
+    whether weights may be below zero.
+    """
+    wrong = np.flatnonzero(~(np.isfinite(weights) & (signed | (weights >= 0.0))))
+    if len(wrong):
+        remedy = f": {remedy_for_signs_in_files()}" if in_file else ""
+        if caller_takes("kind") and weights[wrong[0]] < 0.0 and not in_file:
+            remedy = '; pass kind="signed" if they repel'
+        first = f"a weight is {weights[wrong[0]]} in {place(int(wrong[0]))}"
+        others = f", the first of {len(wrong)} such weights" if len(wrong) > 1 else ""
+        expected = "finite weights" if signed else "finite weights >= 0"
+        raise GraphValidationError(f"{where}: {first}{others}, expected {expected}{remedy}")
+
+
+class NegativeOrInfinite:
+    """Weights that no graph may have, counted over all blocks of a file; the first is remembered with its place."""
+
+    def __init__(self, path: str, weights: str):
+        self.path, self.policy = path, weights
+        self._counts = {"non-finite": 0, "negative": 0}
+        self._first: dict[str, str] = {}
+
+    def look_at(self, values: np.ndarray, place: Callable[[int], str]) -> np.ndarray | None:
+        """The weights to use of one block, by the policy; `place(entry)` says where an entry stands."""
+        if self.policy == "ignore":
+            return None
+        if not np.isfinite(values.sum()):  # a sum is quick, and shows any nan or infinity
+            self._count("non-finite", ~np.isfinite(values), values, place)
+        if self.policy == "abs":
+            return np.abs(values)
+        if self.policy != "signed" and len(values) and values.min() < 0:
+            self._count("negative", values < 0, values, place)
+        return values
+
+    def _count(self, kind: str, bad: np.ndarray, values: np.ndarray, place: Callable[[int], str]) -> None:
+        entries = np.flatnonzero(bad)
+        if len(entries) and kind not in self._first:
+            self._first[kind] = f"{values[entries[0]]:g} at {place(int(entries[0]))}"
+        self._counts[kind] += len(entries)
+
+    def complain(self) -> None:
+        """Raise if there was any."""
+        remedies = {
+            "non-finite": 'remove these entries, or pass weights="ignore" to count every entry as 1',
+            "negative": remedy_for_signs_in_files(),
+        }
+        for kind, remedy in remedies.items():
+            if self._counts[kind]:
+                wrong = f"{self.path}: {amount(self._counts[kind], f'{kind} weight')}, the first {self._first[kind]}"
+                raise GraphValidationError(f"{wrong}; expected finite weights >= 0: {remedy}")

@@ -226,10 +226,8 @@ def _with_function(message: str, function: Callable[..., Any], own: tuple[str, .
 def refuse_name_of_weight(weight: str | None, what: str) -> None:
     """Refuse the name of an attribute for what has no attributes; what : in words."""
     if weight not in (None, "weight"):
-        raise ParameterError(
-            f"weight={weight!r} names an attribute of edges, which {what} does not have; leave it out, or pass "
-            "weight=None to make all weights 1"
-        )
+        wrong = f"weight={weight!r} names an attribute of edges, which {what} does not have; leave it out, or pass"
+        raise ParameterError(f"{wrong} weight=None to make all weights 1")
 
 
 def _without_weights(graph: Graph) -> Graph:
@@ -243,10 +241,8 @@ def _from_scipy(matrix, symmetrize: str | None, tolerance: float, is_directed: b
     is_directed : whether entries (i, j) and (j, i) are two edges even where all of them are equal.
     """
     if len(matrix.shape) != 2 or matrix.shape[0] != matrix.shape[1]:
-        raise GraphValidationError(
-            f"G has shape {matrix.shape}, expected a square adjacency matrix; of a rectangular one rows and columns "
-            "become nodes by scipy.sparse.block_array([[None, G], [G.T, None]])"
-        )
+        wrong = f"G has shape {matrix.shape}, expected a square adjacency matrix; of a rectangular one rows and columns"
+        raise GraphValidationError(f"{wrong} become nodes by scipy.sparse.block_array([[None, G], [G.T, None]])")
     pattern = matrix.dtype == bool
     matrix, remarks = (matrix, ()) if matrix.format == "csr" else as_csr(matrix, pattern)
     check_shape(matrix.indptr, matrix.indices, matrix.data, matrix.shape[0])
@@ -290,9 +286,8 @@ def matrix_of_networkx(
     refuse_impossible_weight(matrix, nodes, weight, signed)
     is_doubtful = weight not in (None, "weight") and matrix.nnz and (G.is_multigraph() or all_ones(matrix.data))
     if is_doubtful and not any(weight in attributes for *_, attributes in G.edges(data=True)):
-        raise GraphValidationError(
-            f"no edge has the attribute {weight!r}, expected the name of one; weight=None makes all weights 1"
-        )
+        wrong = f"no edge has the attribute {weight!r}, expected the name of one; weight=None makes all weights 1"
+        raise GraphValidationError(wrong)
     return matrix, nodes
 
 

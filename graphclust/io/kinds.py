@@ -36,9 +36,8 @@ __all__ = ["time_slices"]
 
 KINDS: tuple[Kind, ...] = ("undirected", "directed", "bipartite", "signed")
 LINKS = ("neighboring", "all")
-ROUNDING = matrices.rounding(
-    np.dtype(np.float32)
-)  # by which share the two entries of an edge of a signed graph may differ
+# By which share the two entries of an edge of a signed graph may differ.
+ROUNDING = matrices.rounding(np.dtype(np.float32))
 SIDES = ("bipartite", "type")  # attributes of nodes that tell the sides: NetworkX's, and igraph's
 BUILD: dict[str, Callable[[Any], LayeredGraph]] = {
     "undirected": build.undirected, "directed": build.directed, "bipartite": build.bipartite, "signed": build.signed,
@@ -357,10 +356,8 @@ def _between_sides(entries: Entries, sides: Sequence[Any] | None) -> Entries:
     """The entries from nodes of the side 0 to those of the side 1, in whichever direction they were; no other is."""
     nodes = _names(entries)
     if sides is None:
-        raise GraphValidationError(
-            "the nodes of G have no attribute 'bipartite' (of igraph 'type'), expected 0 or 1 for each; "
-            "networkx.set_node_attributes(G, sides, 'bipartite') sets it"
-        )
+        wrong = "the nodes of G have no attribute 'bipartite' (of igraph 'type'), expected 0 or 1 for each"
+        raise GraphValidationError(f"{wrong}; networkx.set_node_attributes(G, sides, 'bipartite') sets it")
     unknown = next((node for node, side in zip(nodes, sides, strict=True) if side not in (0, 1)), None)
     if unknown is not None:
         raise GraphValidationError(f"node {unknown!r} has no side, expected 0 or 1 as its attribute 'bipartite'")

@@ -16,8 +16,7 @@ from graphclust.checks import as_choice, as_names
 from graphclust.errors import GraphFormatError, GraphValidationError, ParameterError, amount
 from graphclust.graph.container import Graph
 from graphclust.io.columns import Kind, as_columns, choose, describe_choice, may_overlap, refuse_overlap
-from graphclust.io.edges import DUPLICATES, Edges, joined, keep_kinds_apart
-from graphclust.io.weight_checks import refuse_impossible
+from graphclust.io.edges import DUPLICATES, Edges, joined, keep_kinds_apart, refuse_impossible
 
 __all__ = ["graph_from_table"]
 

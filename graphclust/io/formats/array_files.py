@@ -189,10 +189,8 @@ def check_allowed(path: str, n_bytes: int, file_bytes: int, memory_limit: int | 
     """Refuse arrays that take more memory than is allowed."""
     allowed = allowed_bytes(file_bytes, memory_limit)
     if n_bytes > allowed:
-        raise ResourceLimitError(
-            f"{path}: the arrays take {n_bytes} bytes, but memory_limit is {allowed} for {file_bytes} bytes of file; "
-            "pass a larger memory_limit if the file is right"
-        )
+        wrong = f"{path}: the arrays take {n_bytes} bytes, but memory_limit is {allowed} for {file_bytes} bytes of file"
+        raise ResourceLimitError(f"{wrong}; pass a larger memory_limit if the file is right")
 
 
 @contextmanager
@@ -219,10 +217,8 @@ def read_array(
         stream.seek(0)
         header = read_header(stream)
         if header.n_bytes > file_bytes:
-            raise ValueError(
-                f"an array of shape {header.shape} and type {header.dtype} has {header.n_bytes} bytes, the file "
-                f"{file_bytes}"
-            )
+            wrong = f"an array of shape {header.shape} and type {header.dtype} has {header.n_bytes} bytes, the file"
+            raise ValueError(f"{wrong} {file_bytes}")
         check_allowed(path, header.n_bytes, file_bytes, memory_limit)
         return _read_numbers(stream, header)
 

@@ -7,10 +7,9 @@ import numpy as np
 
 from graphclust.errors import GraphFormatError, quote
 from graphclust.io.columns import is_plain_number
-from graphclust.io.edges import Edges, check_memory
+from graphclust.io.edges import Edges, NegativeOrInfinite, check_memory
 from graphclust.io.text.byte_source import Source
 from graphclust.io.text.edge_lines import Reading
-from graphclust.io.weight_checks import NegativeOrInfinite
 from graphclust.progress import Progress
 
 START = re.compile(rb"(?:\xef\xbb\xbf)?(?:c\b[^\n]*\n|\s*\n)*p\s+(edge|col|sp)\s+(\d{1,18})\s+(\d{1,18})\s*(?:\n|$)")

@@ -9,16 +9,16 @@ import math
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import NoReturn
 
 import numpy as np
 
 from graphclust.compiled.text import number_lines
 from graphclust.errors import GraphFormatError, GraphValidationError, quote
-from graphclust.io.edges import Edges, check_memory
+from graphclust.io.edges import Edges, NegativeOrInfinite, check_memory
 from graphclust.io.text.byte_source import Source, in_pieces
 from graphclust.io.text.edge_lines import Reading
-from graphclust.io.weight_checks import NegativeOrInfinite
 from graphclust.progress import Progress
 
 _WORD = re.compile(rb"\S*")
@@ -61,11 +61,9 @@ def edges_of(path: str, header: Header, chunks: list, reading: Reading) -> Edges
     bipartite = header.offset > 0
     n = header.offset + header.n_columns
     remark = f"bipartite: rows are the nodes 0 to {header.n_rows - 1}, columns those from {header.n_rows} to {n - 1}"
-    symmetric, n_sources = (
-        "stored once" if header.symmetric or bipartite else "full",
-        header.n_rows if bipartite else None,
-    )
-    edges = Edges(path, n, chunks, symmetric=symmetric, remarks=[remark] * bipartite, n_sources=n_sources)
+    edges = Edges(path, n, chunks, symmetric="stored once" if header.symmetric or bipartite else "full")
+    if bipartite:
+        edges.remarks, edges.n_sources = [remark], header.n_rows
     edges.details["weighted"] = header.has_value and reading.weights != "ignore"
     return edges
 
@@ -100,9 +98,8 @@ def read_header(source: Source, reading: Reading) -> tuple[Header, int]:
             return _read_sizes(text, banner, source, line, reading), line
     if banner is None:
         raise GraphFormatError("is empty, expected a %%MatrixMarket banner", source.path)
-    raise GraphFormatError(
-        'Premature end of file: expected "rows columns entries" after the banner', source.path, line + 1
-    )
+    wrong = 'Premature end of file: expected "rows columns entries" after the banner'
+    raise GraphFormatError(wrong, source.path, line + 1)
 
 
 def _with_sizes(block: memoryview) -> memoryview:
@@ -151,14 +148,11 @@ def _read_sizes(text: bytes, banner: tuple[str, bool], source: Source, line: int
     n_rows, n_columns, n_entries = map(int, words)
     field, symmetric = banner
     if symmetric and n_rows != n_columns:
-        raise GraphFormatError(
-            f"is symmetric and {n_rows} x {n_columns}; a symmetric matrix must be square", source.path, line
-        )
+        wrong = f"is symmetric and {n_rows} x {n_columns}; a symmetric matrix must be square"
+        raise GraphFormatError(wrong, source.path, line)
     if n_rows != n_columns and not bipartite:
-        raise GraphValidationError(
-            f"{source.path}, line {line}: the matrix is {n_rows} x {n_columns}, expected a square adjacency matrix; "
-            "pass bipartite=True to make nodes of its rows and nodes of its columns"
-        )
+        fault = f"{source.path}, line {line}: the matrix is {n_rows} x {n_columns}, expected a square adjacency matrix"
+        raise GraphValidationError(f"{fault}; pass bipartite=True to make nodes of its rows and nodes of its columns")
     if symmetric and bipartite:
         raise GraphValidationError(
             f"{source.path}, line 1: the matrix is symmetric, expected a general one for bipartite=True"
@@ -189,10 +183,8 @@ def _read_entries(
         if values is not None:
             for entry in np.flatnonzero(hard).tolist():
                 values[entry] = _value_at(block, int(hard[entry]) - 1, header.field, path, line)
-            values = unfit.look_at(
-                values,
-                lambda entry: _place(rows, columns - header.offset, entry, block, first, line),  # noqa: B023
-            )
+            place = partial(_place, rows, columns - header.offset, block, first, line)
+            values = unfit.look_at(values, place)
         if len(rows):
             parts.append((rows, columns, values))
     return parts, sum(n_lines for *_, n_lines, _ in pieces)
@@ -217,11 +209,6 @@ def _value_at(block: memoryview, position: int, field: str, path: str, line: int
     """A value that the loop has left, by Python; what is not finite is counted later."""
     found = _WORD.match(block, position)
     assert found is not None
-    try:
-        if field in ("real", "complex") and b"_" not in found[0]:
-            return float(found[0])
-    except ValueError:
-        pass
     _explain_value(found[0], field, path, line + bytes(block[:position]).count(b"\n") + 1)
     return float(found[0])
 
@@ -241,9 +228,8 @@ def _explain(block: memoryview, position: int, header: Header, n_missing: int, p
         if position == 0 and n_seen > n_missing:
             raise GraphFormatError(f"more entries than the {header.n_entries} that the header declares", path, line)
         if len(words) < 2 + header.has_value:
-            raise GraphFormatError(
-                f"the entry is {quote(text)!r}, a value is missing; expected {expected!r}", path, line
-            )
+            wrong = f"the entry is {quote(text)!r}, a value is missing; expected {expected!r}"
+            raise GraphFormatError(wrong, path, line)
         for word, n in zip(words[:2], (header.n_rows, header.n_columns), strict=True):
             if not word.lstrip(b"-").isdigit():
                 raise GraphFormatError(f"the index is {quote(word)!r}, expected a whole number", path, line)
@@ -253,9 +239,8 @@ def _explain(block: memoryview, position: int, header: Header, n_missing: int, p
         if header.has_value:
             _explain_value(words[2], header.field, path, line)
         if len(words) > 2 + header.has_value:
-            raise GraphFormatError(
-                f"the entry {quote(text)!r} has {len(words)} columns, expected {expected!r}", path, line
-            )
+            fault = f"the entry {quote(text)!r} has {len(words)} columns, expected {expected!r}"
+            raise GraphFormatError(fault, path, line)
     raise GraphFormatError("the entries cannot be read", path, line)
 
 
@@ -274,7 +259,7 @@ def _explain_value(word: bytes, field: str, path: str, line: int) -> None:
         raise GraphFormatError(f"the value {quote(word)} is out of range for a 64-bit {field}", path, line)
 
 
-def _place(rows, columns, entry: int, block: memoryview, first: int, line: int) -> str:
+def _place(rows, columns, block: memoryview, first: int, line: int, entry: int) -> str:
     """Where an entry of the piece from `first` on stands in the file: its indices as written there, and its line."""
     line += bytes(block[:first]).count(b"\n")
     seen = -1

@@ -78,9 +78,8 @@ def _header_of(text: bytes, source: Source, line: int, memory_limit: int | None)
     """The header from the first line; refused where the file is too small for it, or memory is."""
     words = text.split()
     if not 2 <= len(words) <= 4 or not all(word.isdigit() and len(word) < 19 for word in words):
-        raise GraphFormatError(
-            f'Not a METIS file: the header is {quote(text)!r}, expected "nodes edges [fmt [ncon]]"', source.path, line
-        )
+        wrong = f'Not a METIS file: the header is {quote(text)!r}, expected "nodes edges [fmt [ncon]]"'
+        raise GraphFormatError(wrong, source.path, line)
     n_nodes, n_edges = int(words[0]), int(words[1])
     fmt = words[2].decode().zfill(3) if len(words) > 2 else "000"
     if len(fmt) != 3 or set(fmt) - {"0", "1"}:

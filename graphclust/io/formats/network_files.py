@@ -12,7 +12,7 @@ import numpy as np
 from graphclust.errors import GraphFormatError, GraphValidationError, ResourceLimitError, amount, quote
 from graphclust.io.columns import plain_name, weight_among
 from graphclust.io.container_limits import available_bytes
-from graphclust.io.edges import Edges
+from graphclust.io.edges import Edges, NegativeOrInfinite
 from graphclust.io.formats.gml import read_gml
 from graphclust.io.formats.network_listing import EdgeAttribute, NetworkListing
 from graphclust.io.formats.node_link import START as JSON_START
@@ -23,7 +23,6 @@ from graphclust.io.formats.xml_networks import Gexf, GraphML
 from graphclust.io.text.byte_source import BLOCK, HEAD, Source
 from graphclust.io.text.edge_lines import Reading
 from graphclust.io.text.records import as_numbers
-from graphclust.io.weight_checks import NegativeOrInfinite
 from graphclust.progress import Progress
 
 _CHECKED = 1 << 14  # lines between two looks at the memory
@@ -98,10 +97,8 @@ def read_network_file(source: Source, reading: Reading, progress: Progress) -> E
 
     def check(n_more: int = 0) -> None:
         if listing.n_bytes + n_more > limit:
-            raise ResourceLimitError(
-                f"{source.path}: its nodes and edges need more memory than the limit of {limit} bytes; "
-                "pass a larger memory_limit, or convert the file to an edge list"
-            )
+            wrong = f"{source.path}: its nodes and edges need more memory than the limit of {limit} bytes"
+            raise ResourceLimitError(f"{wrong}; pass a larger memory_limit, or convert the file to an edge list")
 
     if format in XML:
         XML[format](source.path, listing).read(source, progress, check)
@@ -196,9 +193,8 @@ def _weights_of(listing: NetworkListing, weights: str | None, edges: Edges) -> n
     others = listing.numeric_attributes_but(attribute)
     if attribute is not None and attribute.is_repeated:
         if listing.weight is not None:
-            raise GraphValidationError(
-                f"{listing.path}: an edge has several values of the attribute {attribute.name!r}, expected one"
-            )
+            wrong = f"{listing.path}: an edge has several values of the attribute {attribute.name!r}, expected one"
+            raise GraphValidationError(wrong)
         attribute = None
     for other in listing.attributes:
         if other.is_repeated:

@@ -14,13 +14,12 @@ import numpy as np
 from scipy import sparse
 
 from graphclust.errors import GraphFormatError, UnsafeArchiveError
-from graphclust.io.edges import Edges
+from graphclust.io.edges import Edges, NegativeOrInfinite
 from graphclust.io.formats.array_files import name_failures
 from graphclust.io.formats.communities import communities_of_columns
 from graphclust.io.formats.matrix_market import Header, read_matrix_market, stream_entries
 from graphclust.io.text.byte_source import Source
 from graphclust.io.text.edge_lines import Reading
-from graphclust.io.weight_checks import NegativeOrInfinite
 from graphclust.progress import Progress
 
 MATRIX = re.compile(r"(?:\./)?([^/]+)/\1\.mtx")
@@ -85,9 +84,8 @@ def refuse_unsafe(member: tarfile.TarInfo, path: str) -> None:
         what = "would lie outside the archive's folder"
     else:
         return
-    raise UnsafeArchiveError(
-        f"has a member {member.name!r} that {what}; expected Name/Name.mtx and files beside it; nothing was read", path
-    )
+    wrong = f"has a member {member.name!r} that {what}; expected Name/Name.mtx and files beside it; nothing was read"
+    raise UnsafeArchiveError(wrong, path)
 
 
 def details_of(found: dict[str, bytes], n_nodes: int, source: Source) -> tuple[dict[str, Any], list[str]]:

@@ -16,11 +16,10 @@ from scipy import sparse
 
 from graphclust.errors import GraphClustError, GraphFormatError, GraphValidationError, ParameterError
 from graphclust.graph.matrices import with_checked_arrays
-from graphclust.io.edges import Edges, check_memory
+from graphclust.io.edges import Edges, check_memory, refuse_impossible
 from graphclust.io.formats.array_files import BROKEN, ArrayArchive, name_failures, open_archive
 from graphclust.io.tables import edges_of_table
 from graphclust.io.text.edge_lines import Reading
-from graphclust.io.weight_checks import refuse_impossible
 
 # The arrays of each of SciPy's formats beside data, format and shape.
 LAYOUTS = {
@@ -189,9 +188,8 @@ def _matrix(archive: ArrayArchive, path: str, memory_limit: int | None) -> tuple
     if stored.dtype.kind not in "biufc":
         raise GraphFormatError(f"holds entries of dtype {stored.dtype}, expected numbers", path)
     check_memory(path, shape[0], prod(stored.shape), True, os.path.getsize(path), memory_limit)
-    *arrays, data = (
-        archive.read(*names, prefix + "data") if weighted else (*archive.read(*names), np.ones(stored.shape))
-    )
+    arrays = archive.read(*names, *[prefix + "data"] * weighted)
+    data = arrays.pop() if weighted else np.ones(stored.shape)
     n_bytes = data.nbytes + sum(array.nbytes for array in arrays)
     if data.dtype.kind in "fc" and data.dtype not in (np.float32, np.float64, np.complex64, np.complex128):
         data = data.astype(np.complex128 if data.dtype.kind == "c" else np.float64)  # SciPy has no others

@@ -119,9 +119,8 @@ class _XmlNetwork:
         if name != self.root:
             raise self.error(f"begins with the element <{tag[:40]}>, expected <{self.root}>")
         prefix += ":" * bool(prefix)
-        self._begins, self._ends = (
-            {prefix + name: method for name, method in methods.items()} for methods in (self._begins, self._ends)
-        )
+        self._begins = {prefix + name: method for name, method in self._begins.items()}
+        self._ends = {prefix + name: method for name, method in self._ends.items()}
         self._has_root = True
 
     def _refuse_definitions(self, *_) -> None:

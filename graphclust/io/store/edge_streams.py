@@ -16,14 +16,13 @@ from typing import IO, Any, Self
 import numpy as np
 
 from graphclust.errors import ResourceLimitError
-from graphclust.io.edges import Edges, allowed_bytes
+from graphclust.io.edges import Edges, NegativeOrInfinite, allowed_bytes
 from graphclust.io.formats.array_files import parse_json
 from graphclust.io.formats.matrix_market import edges_of, read_header, stream_entries
 from graphclust.io.store.store import DTYPES, npy_header
 from graphclust.io.text.byte_source import Source
 from graphclust.io.text.edge_lines import EdgeLines, Reading, Sample, judge_first_line
 from graphclust.io.text.edge_list import NumberReader
-from graphclust.io.weight_checks import NegativeOrInfinite
 from graphclust.progress import Progress
 
 Part = tuple[np.ndarray, np.ndarray, np.ndarray | None]

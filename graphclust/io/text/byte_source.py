@@ -155,14 +155,12 @@ class Source:
                 raise GraphFormatError(f"is not text in {self.encoding}: {problem.reason}", self.path) from None
             if self.compression is None:
                 raise
-            raise GraphFormatError(
-                f"truncated or corrupt {self.compression} ({problem}); get the file again", self.path
-            ) from None
+            fault = f"truncated or corrupt {self.compression} ({problem}); get the file again"
+            raise GraphFormatError(fault, self.path) from None
         self._n_read += found if isinstance(found, int) else len(found)
         if self._max_bytes is not None and self._n_read > self._max_bytes:
-            raise ResourceLimitError(
-                f"{self.path}: holds more than max_bytes={self._max_bytes} bytes once decompressed; raise max_bytes"
-            )
+            wrong = f"{self.path}: holds more than max_bytes={self._max_bytes} bytes once decompressed; raise max_bytes"
+            raise ResourceLimitError(wrong)
         is_limited = self.compression is not None and self._max_bytes is None
         if is_limited and self._n_read > max(BOMB_SIZE, BOMB_RATIO * self._raw.tell()):
             raise ResourceLimitError(

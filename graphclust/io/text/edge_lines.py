@@ -53,9 +53,8 @@ class AttributeLines:
                 weight = boxed[1] or boxed[2]
             if weight is None or not weight or any(mark in weight for mark in " \t,;'\""):
                 if weight is not None:
-                    raise GraphFormatError(
-                        f"the weight is {quote(weight.encode())!r}, expected a number", self.path, line + i + 1
-                    )
+                    wrong = f"the weight is {quote(weight.encode())!r}, expected a number"
+                    raise GraphFormatError(wrong, self.path, line + i + 1)
                 weight = "1"
             rows[i] = found[1] + found[2] + weight.encode()
         return b"\n".join(rows)
@@ -64,9 +63,8 @@ class AttributeLines:
         """What is left out. Raises GraphValidationError where no edge has the attribute that was asked for."""
         found = ", ".join(repr(name) for name in sorted(self.unused)[:20])
         if self.is_asked and not self.n_weights:
-            raise GraphValidationError(
-                f"{self.path}: weight={self.weight!r} is an attribute of no edge, expected one of {found or 'none'}"
-            )
+            wrong = f"{self.path}: weight={self.weight!r} is an attribute of no edge, expected one of {found or 'none'}"
+            raise GraphValidationError(wrong)
         return [f"attributes not used: {found[:80]}"] if found else []
 
 

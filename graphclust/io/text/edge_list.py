@@ -15,12 +15,11 @@ import numpy as np
 from graphclust.compiled.text import number_lines
 from graphclust.errors import GraphFormatError, GraphValidationError, amount, quote
 from graphclust.io.columns import may_overlap, refuse_overlap
-from graphclust.io.edges import Edges, keep_kinds_apart, renumber_sparse
+from graphclust.io.edges import Edges, NegativeOrInfinite, keep_kinds_apart, renumber_sparse
 from graphclust.io.text.byte_source import Source, in_pieces
 from graphclust.io.text.edge_lines import EdgeLines, ReadAgain, Reading, Sample, judge_first_line
 from graphclust.io.text.layout import Layout, with_point
 from graphclust.io.text.records import COMMENTS, MISSING, Doubts, OpenQuote, has_shape, is_quoted, is_row, split
-from graphclust.io.weight_checks import NegativeOrInfinite
 from graphclust.progress import Progress
 
 _EXPONENT = re.compile(r"\d{1,15}(?:\.\d{0,15})?[eE]\+?\d{1,2}")
@@ -128,7 +127,7 @@ class NumberReader(_Reader):
         # Between delimiters all fields but the two ids may be empty.
         most_rows = (last - first) // (layout.n_columns + (2 if layout.delimiter else layout.n_columns)) + 1
         ends: np.ndarray = np.empty((2, most_rows), self.ids)
-        sources, targets = ends[0], ends[1]
+        sources, targets = ends
         bound = np.iinfo(self.ids).max
         n_rows = -1
         n_weights = 0 if layout.weight is None else most_rows
@@ -160,10 +159,10 @@ class NumberReader(_Reader):
         text, n = quote(row), self.layout.n_columns
         ends = self._ends(row)
         are_ids = all(end.isascii() and end.isdigit() for end in ends)
-        if b'"' in row and are_ids and not any(b'"%b"' % end.encode() in row for end in ends):
-            self._read_quotes()
-        if not MISSING.isdisjoint(ends) and code == number_lines.BAD_NODE:
-            self._read_quotes()  # which counts such rows
+        are_in_quotes = any(b'"%b"' % end.encode() in row for end in ends)
+        lacks_an_id = code == number_lines.BAD_NODE and not MISSING.isdisjoint(ends)
+        if (b'"' in row and are_ids and not are_in_quotes) or lacks_an_id:
+            self._read_quotes()  # and count the rows without an id
         if code in (number_lines.TOO_FEW, number_lines.TOO_MANY):
             found = f"{text!r} has {'fewer' if code == number_lines.TOO_FEW else 'more'} columns than the first edge"
             expected = "the same number in every line (a first line that counts: header=True; METIS: format='metis')"
@@ -171,10 +170,8 @@ class NumberReader(_Reader):
         if are_ids and any(map(_is_padded, ends)):
             if self.reading.text_ids is None:
                 raise ReadAgain(replace(self.reading, text_ids=True))
-            raise self.wrong(
-                f"{text!r} has an id with a leading zero, expected whole numbers without; to keep ids as they are "
-                "written pass format='csv'"
-            )
+            said = f"{text!r} has an id with a leading zero, expected whole numbers without; to keep ids as they are"
+            raise self.wrong(f"{said} written pass format='csv'")
         raise self.wrong(
             f"{text!r} does not hold two node ids, expected whole numbers from 0 to 2^63 - 1 as in the first edge; for "
             "ids that are names pass format='csv'"
@@ -318,9 +315,8 @@ class _TextReader(_Reader):
         except ValueError as problem:
             raise self.wrong(f"{quote(row)!r} is not a row of a table ({problem})") from None
         if len(fields) != self.layout.n_columns:
-            raise self.wrong(
-                f"{quote(row)!r} has {len(fields)} columns, expected {self.layout.n_columns} as in the first line"
-            )
+            said = f"{quote(row)!r} has {len(fields)} columns, expected {self.layout.n_columns} as in the first line"
+            raise self.wrong(said)
         return fields
 
     def to_edges(self, chunks: list) -> Edges:

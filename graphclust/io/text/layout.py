@@ -114,14 +114,14 @@ def _rows_of(head: bytes, delimiter: str | None, path: str) -> Iterator[Row]:
         if len(begun) > 1 and b'"' not in text:
             continue
         whole = b"\n".join(begun).decode("utf-8", "replace")
-        with suppress(OpenQuote):
-            try:
-                yield Row(start, line + 1, whole, split(whole, delimiter))
-            except OpenQuote:
-                raise
-            except ValueError as problem:
-                raise _no_row(begun[0], problem, path, start) from None
-            begun, cut = [], len(head) >= HEAD
+        try:
+            fields = split(whole, delimiter)
+        except OpenQuote:
+            continue
+        except ValueError as problem:
+            raise _no_row(begun[0], problem, path, start) from None
+        yield Row(start, line + 1, whole, fields)
+        begun, cut = [], len(head) >= HEAD
     if begun and not cut:
         raise _no_row(begun[0], "a quote does not end", path, start)
 
@@ -149,8 +149,7 @@ def layout_of(
     separator = _SEPARATOR.match(head)
     if separator is not None:  # its line becomes blank
         head = b"\n" + head[separator.end() :]
-    lines = data_lines(head, 1)
-    if not lines:
+    if not data_lines(head, 1):
         return _layout_of_marked_rows(head, path, weights, text_ids)
     first_text = _first_text(head)
     konect = _KONECT.match(head.removeprefix(b"\xef\xbb\xbf"))
@@ -177,10 +176,9 @@ def layout_of(
             names = None
         n_columns = len(fields if not following else following if names is None else names)
         layout = _chosen(asked, names, n_columns, delimiter, rows[1:], weights, path)
-        numeric = (
-            _are_ends_ids(layout, following, rows[min(1, len(rows) - 1)].text) if text_ids is None else not text_ids
-        )
-        return replace(layout, has_header=True, text_ids=not numeric, n_passed=first.end - 1)
+        if text_ids is None:
+            text_ids = not _are_ends_ids(layout, following, rows[min(1, len(rows) - 1)].text)
+        return replace(layout, has_header=True, text_ids=text_ids, n_passed=first.end - 1)
     names = _names_above(head, first.line, len(fields), delimiter, asked)
     timed = not konect and names is None and asked == Columns() and _end_in_times(rows)
     plain_columns = konect or names or timed or asked.source is not None
