@@ -1,12 +1,15 @@
-"""Clusterings that begin with labels of any origin: no worse than these, with their names, and for less work."""
+"""Labels of any origin: clusterings that begin with them are no worse and keep their names, and so do other labels."""
 
 import networkx as nx
 import numpy as np
 import pytest
 from cases import for_each, refuses
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
-from graphclust import communities, hierarchy, modularity, planted_partition
+from graphclust import communities, hierarchy, modularity, planted_partition, remap_labels
 from graphclust.errors import GraphValidationError, ParameterError
+from graphclust.results.label_matching import changes_between
 
 pytestmark = pytest.mark.filterwarnings("ignore::graphclust.GraphWarning")
 PLANTED = planted_partition(12, 40, 10, 3, rng=1)
@@ -104,3 +107,76 @@ def test_levels_keep_the_names_of_the_start(options):
     new = np.concatenate([ids[~np.isin(ids, names)] for ids in found.ids])
     assert not len(new) or new.min() > names.max()
     assert found.update(removed_nodes=[0], rng=0).n_ids >= found.n_ids
+
+
+labels = st.lists(st.integers(-1, 4), min_size=1, max_size=12)
+
+
+@settings(max_examples=50, deadline=None)
+@given(st.data(), st.sampled_from(["auto", "hungarian", "greedy"]))
+def test_remapped_labels_are_the_same_clusters(data, method):
+    new = data.draw(labels)
+    old = data.draw(st.lists(st.integers(-1, 9), min_size=len(new), max_size=len(new)))
+    found = remap_labels(np.array(old), np.array(new), method=method)
+    assert ((found == -1) == (np.array(new) == -1)).all()
+    pairs = {(a, b) for a, b in zip(new, found.tolist(), strict=True)}
+    assert len(pairs) == len(set(new)) == len(set(found.tolist()))
+    for label in set(found.tolist()) - set(old) - {-1}:
+        assert label > max(old)
+    for label in set(found.tolist()) & set(old) - {-1}:
+        assert label in np.array(old)[found == label]
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.lists(st.integers(0, 5), min_size=1, max_size=12), st.permutations(range(6)))
+def test_the_same_clusters_get_their_numbers_back(old, order):
+    new = [order[label] for label in old]
+    for method in ("hungarian", "greedy"):
+        assert remap_labels(old, new, method=method).tolist() == old
+
+
+def test_hungarian_keeps_more_nodes_than_greedy():
+    """One pair overlaps in 5, which costs greedy the two pairs of 4 and 4."""
+    old = [0] * 5 + [0] * 4 + [1] * 4
+    new = [0] * 5 + [1] * 4 + [0] * 4
+    assert (remap_labels(old, new, method="hungarian") == old).sum() == 8
+    assert (remap_labels(old, new, method="greedy") == old).sum() == 5
+
+
+def test_old_numbers_stay_however_large_they_are():
+    assert remap_labels([10**12, 10**12, 7], [1, 2, 0]).tolist() == [10**12, 10**12 + 1, 7]
+    assert remap_labels(np.array([5, 5, 2**40, -1]), [1, 1, 0, 2]).tolist() == [5, 5, 2**40, 2**40 + 1]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "words"),
+    [
+        ({"a": 1, "gone": "x"}, {"a": 0}, "old holds labels of dtype <U"),
+        ({"a": 1, "gone": 2.5}, {"a": 0}, "old holds labels of dtype float64"),
+        ({"a": -7}, {"a": 0}, "old holds labels of shape .* from -7 to -7"),
+        (np.array([0, 2**63], np.uint64), [0, 1], "old holds labels of shape"),
+        ([0, 1], [0, 1, 2], "new has shape"),
+    ],
+)
+def test_what_is_no_number_of_a_cluster_is_refused_by_name(old, new, words):
+    refuses(GraphValidationError, f"^{words}", remap_labels, old, new)
+
+
+def test_names_may_come_and_go():
+    assert remap_labels({"a": 5, "b": 5, "x": 9}, {"c": 1, "a": 0, "b": 0}) == {"c": 10, "a": 5, "b": 5}
+    assert remap_labels({"a": 0}, {}) == remap_labels({}, {}) == {} and remap_labels({}, {"a": 3}) == {"a": 0}
+    assert remap_labels([], []).tolist() == []
+
+
+@settings(max_examples=50, deadline=None)
+@given(st.lists(st.tuples(st.integers(0, 4), st.integers(0, 6)), min_size=1, max_size=14), st.integers(0, 5))
+def test_every_cluster_is_in_the_change_log(pairs, n_gone):
+    old, new = (np.array(values) for values in zip(*pairs, strict=True))
+    before = np.arange(len(old))
+    before[: min(n_gone, len(old) - 1)] = -1
+    changes = changes_between(old, new, before)
+    assert {one for change in changes for one in change.before} == set(old.tolist())
+    assert {one for change in changes for one in change.after} == set(new.tolist())
+    for change in changes:
+        assert change.size_before == sum((old == one).sum() for one in change.before)
+        assert {"born": 0, "died": 0}.get(change.kind, 1) == min(len(change.before), len(change.after), 1)

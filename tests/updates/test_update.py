@@ -1,19 +1,15 @@
-"""Clusterings after edits: as good as clustered again, with the labels and ids that they had."""
+"""Clusterings after edits: as good as clustered again, with the labels and ids that they had; what they have lost."""
 
 from dataclasses import replace
 
 import networkx as nx
 import numpy as np
 import pytest
-from cases import refuses
-from hypothesis import given, settings
-from hypothesis import strategies as st
-from nested_levels import check_levels
+from cases import for_each, refuses
 
 import graphclust as gc
 from graphclust.errors import GraphValidationError, ParameterError
 from graphclust.objective.objective import OBJECTIVES
-from graphclust.results.label_matching import changes_between
 
 pytestmark = pytest.mark.filterwarnings("ignore::graphclust.GraphWarning")
 
@@ -155,117 +151,6 @@ def test_a_new_node_without_edges_is_a_cluster_or_in_a_part_as_at_first():
     assert gc.coreset_sc(graph, 2, rng=0).update(added=[(0, 11)], rng=0).labels[10:].tolist() == [-1, 0]
 
 
-labels = st.lists(st.integers(-1, 4), min_size=1, max_size=12)
-
-
-@settings(max_examples=50, deadline=None)
-@given(st.data(), st.sampled_from(["auto", "hungarian", "greedy"]))
-def test_remapped_labels_are_the_same_clusters(data, method):
-    new = data.draw(labels)
-    old = data.draw(st.lists(st.integers(-1, 9), min_size=len(new), max_size=len(new)))
-    found = gc.remap_labels(np.array(old), np.array(new), method=method)
-    assert ((found == -1) == (np.array(new) == -1)).all()
-    pairs = {(a, b) for a, b in zip(new, found.tolist(), strict=True)}
-    assert len(pairs) == len(set(new)) == len(set(found.tolist()))
-    for label in set(found.tolist()) - set(old) - {-1}:
-        assert label > max(old)
-    for label in set(found.tolist()) & set(old) - {-1}:
-        assert label in np.array(old)[found == label]
-
-
-@settings(max_examples=30, deadline=None)
-@given(st.lists(st.integers(0, 5), min_size=1, max_size=12), st.permutations(range(6)))
-def test_the_same_clusters_get_their_numbers_back(old, order):
-    new = [order[label] for label in old]
-    for method in ("hungarian", "greedy"):
-        assert gc.remap_labels(old, new, method=method).tolist() == old
-
-
-def test_hungarian_keeps_more_nodes_than_greedy():
-    """One pair overlaps in 5, which costs greedy the two pairs of 4 and 4."""
-    old = [0] * 5 + [0] * 4 + [1] * 4
-    new = [0] * 5 + [1] * 4 + [0] * 4
-    assert (gc.remap_labels(old, new, method="hungarian") == old).sum() == 8
-    assert (gc.remap_labels(old, new, method="greedy") == old).sum() == 5
-
-
-def test_old_numbers_stay_however_large_they_are():
-    assert gc.remap_labels([10**12, 10**12, 7], [1, 2, 0]).tolist() == [10**12, 10**12 + 1, 7]
-    assert gc.remap_labels(np.array([5, 5, 2**40, -1]), [1, 1, 0, 2]).tolist() == [5, 5, 2**40, 2**40 + 1]
-
-
-@pytest.mark.parametrize(
-    ("old", "new", "words"),
-    [
-        ({"a": 1, "gone": "x"}, {"a": 0}, "old holds labels of dtype <U"),
-        ({"a": 1, "gone": 2.5}, {"a": 0}, "old holds labels of dtype float64"),
-        ({"a": -7}, {"a": 0}, "old holds labels of shape .* from -7 to -7"),
-        (np.array([0, 2**63], np.uint64), [0, 1], "old holds labels of shape"),
-        ([0, 1], [0, 1, 2], "new has shape"),
-    ],
-)
-def test_what_is_no_number_of_a_cluster_is_refused_by_name(old, new, words):
-    refuses(GraphValidationError, f"^{words}", gc.remap_labels, old, new)
-
-
-def test_names_may_come_and_go():
-    assert gc.remap_labels({"a": 5, "b": 5, "x": 9}, {"c": 1, "a": 0, "b": 0}) == {"c": 10, "a": 5, "b": 5}
-    assert gc.remap_labels({"a": 0}, {}) == gc.remap_labels({}, {}) == {} and gc.remap_labels({}, {"a": 3}) == {"a": 0}
-    assert gc.remap_labels([], []).tolist() == []
-
-
-@settings(max_examples=50, deadline=None)
-@given(st.lists(st.tuples(st.integers(0, 4), st.integers(0, 6)), min_size=1, max_size=14), st.integers(0, 5))
-def test_every_cluster_is_in_the_change_log(pairs, n_gone):
-    old, new = (np.array(values) for values in zip(*pairs, strict=True))
-    before = np.arange(len(old))
-    before[: min(n_gone, len(old) - 1)] = -1
-    changes = changes_between(old, new, before)
-    assert {one for change in changes for one in change.before} == set(old.tolist())
-    assert {one for change in changes for one in change.after} == set(new.tolist())
-    for change in changes:
-        assert change.size_before == sum((old == one).sum() for one in change.before)
-        assert {"born": 0, "died": 0}.get(change.kind, 1) == min(len(change.before), len(change.after), 1)
-
-
-def bounded(found, graph, most):
-    """Bounds, nesting and ids of a hierarchy, and that it has the edited graph."""
-    assert (found.graph.to_scipy().toarray() == nx.to_numpy_array(graph, nodelist=found.nodes)).all()
-    check_levels(found.graph.to_scipy().toarray(), found, most)
-    members = {}
-    for labels, ids in zip(found.levels, found.ids, strict=True):
-        assert len(set(ids.tolist())) == len(ids)
-        for c, one in enumerate(ids.tolist()):
-            nodes = frozenset(np.flatnonzero(labels == c).tolist())
-            assert members.setdefault(one, nodes) == nodes
-    assert len(set(members.values())) == len(members)
-
-
-def check_log(old, later):
-    """Every cluster that came or went is told; none is said to that is a cluster before and after."""
-    sizes = [{one.id: one.size for one in found.clusters} for found in (old, later)]
-    before, after = (set(ids) for ids in sizes)
-    told_before = {one for change in later.changes for one in change.before}
-    told_after = {one for change in later.changes for one in change.after}
-    assert told_before >= before - after and told_after >= after - before and before & after <= told_before & told_after
-    for change in later.changes:
-        assert (change.size_before, change.size_after) == tuple(
-            sum(of[one] for one in ones) for of, ones in zip(sizes, (change.before, change.after), strict=True)
-        )
-        alive = change.kind == "died" and change.before[0] in after
-        assert not alive and not (change.kind == "born" and change.after[0] in before)
-        several = (len(change.before) > 1, len(change.after) > 1)
-        assert several == {"split": (False, True), "merged": (True, False)}.get(change.kind, (False, False))
-    nodes = [
-        {one: {found.listed_nodes()[place] for place in places} for one, places in found.listed_members().items()}
-        for found in (old, later)
-    ]
-    kept = {one for change in later.changes if change.kind == "kept" for one in change.before}
-    others = {one for change in later.changes if change.kind != "kept" for one in (*change.before, *change.after)}
-    assert {one for one in before | after if nodes[0].get(one) != nodes[1].get(one)} <= others
-    assert all(nodes[0][one] == nodes[1][one] for one in kept)
-
-
 def test_a_new_node_without_a_weight_is_told():
     graph, weights = nx.ring_of_cliques(4, 6), dict.fromkeys(range(24), 2.0)
     for found in (
@@ -283,78 +168,6 @@ def test_a_cluster_of_as_many_nodes_but_others_is_told():
     (change,) = [change for change in later.changes if change.kind != "kept"]
     assert (change.kind, change.size_before, change.size_after) == ("changed", 6, 6)
     assert change.before == change.after == (later.ids[later.as_dict()["new"]],)
-
-
-@pytest.mark.parametrize("options", [{"max_size": 5}, {"max_size": 7, "min_size": 2}, {}, {"max_size": 6, "levels": 2}])
-def test_a_hierarchy_holds_its_bounds_through_edits(options):
-    rng, graph = np.random.default_rng(7), planted(7, k=4)
-    found = gc.hierarchy(graph, **options, rng=0)
-    for step in range(5):
-        graph, edits = random_edits(graph, rng, 0.04)
-        found, old = found.update(**edits, rng=step), found
-        bounded(found, graph, options.get("max_size", np.inf))
-        check_log(old, found)
-    fresh = gc.hierarchy(graph, **options, rng=0)
-    assert gc.modularity(found.graph, found.levels[0]) >= gc.modularity(found.graph, fresh.levels[0]) - 0.01
-
-
-def test_leaves_without_room_stand_together_on_the_last_level_alone():
-    """A path of hubs with leaves, a caterpillar: clusters that change and clusters that do not differ in depth."""
-    graph = nx.path_graph(4)
-    graph.add_edges_from((hub, 4 + 9 * hub + leaf) for hub in range(4) for leaf in range(9))
-    found = gc.hierarchy(graph, max_size=4, rng=0)
-    for seed in (6, 14, 16):
-        later_graph, edits = random_edits(graph, np.random.default_rng(seed), 0.1)
-        later = found.update(**edits, rng=0)
-        bounded(later, later_graph, 4)
-        assert np.bincount(later.levels[-1]).max() <= 4
-
-
-@pytest.mark.parametrize(("seed", "most", "least"), [(1466, 6, 3), (1784, 6, 3)])
-def test_a_cluster_that_lost_nodes_is_split_anew(seed, most, least):
-    """The nodes left for clusters that need no split, so that a part of the old split holds less than min_size."""
-    graph = nx.barabasi_albert_graph(24, 1, seed=seed)
-    found = gc.hierarchy(graph, max_size=most, min_size=least, rng=0)
-    graph, edits = random_edits(graph, np.random.default_rng(seed), 0.12)
-    later = found.update(**edits, rng=0)
-    bounded(later, graph, most)
-    above = np.zeros(24, int)
-    for labels in later.levels:
-        sizes = np.bincount(labels)
-        for u, v in graph.edges:
-            if above[u] == above[v] and labels[u] != labels[v] and min(sizes[labels[u]], sizes[labels[v]]) < least:
-                assert sizes[labels[u]] + sizes[labels[v]] > most
-        above = labels
-
-
-def test_levels_that_are_gone_are_told():
-    """Two cliques of 6 with a bound of 3 have a level of halves, of which removed nodes leave nothing to split."""
-    old = gc.hierarchy(nx.barbell_graph(6, 0), max_size=3, rng=0)
-    later = old.update(removed_nodes=[0, 1, 2, 9, 10, 11], rng=0)
-    assert len(old.levels) > len(later.levels)
-    check_log(old, later)
-
-
-def test_far_clusters_of_every_level_keep_their_ids_and_nodes():
-    graph = nx.ring_of_cliques(20, 7)
-    found = gc.hierarchy(graph, max_size=4, rng=0)
-    later = found.update(removed=[(0, 1), (0, 2)], added=[(0, 139)], rng=3)
-    graph.remove_edges_from([(0, 1), (0, 2)])
-    graph.add_edge(0, 139)
-    bounded(later, graph, 4)
-    far = list(range(30, 120))
-    for old, new, old_ids, new_ids in zip(found.levels, later.levels, found.ids, later.ids, strict=True):
-        assert (old_ids[old[far]] == new_ids[new[far]]).all()
-
-
-def test_leaves_of_a_star_come_and_go():
-    graph = nx.star_graph(20)
-    found = gc.hierarchy(graph, max_size=6, rng=0)
-    later = found.update(added=[(0, 21), (0, 22)], removed_nodes=[3], rng=0)
-    graph.add_edges_from([(0, 21), (0, 22)])
-    graph.remove_node(3)
-    bounded(later, graph, 6)
-    assert later.n_ids >= len(later.clusters)
 
 
 @pytest.mark.parametrize(
@@ -538,3 +351,76 @@ def test_nodes_far_from_every_change_keep_their_labels():
         kept += np.count_nonzero((later.labels[: len(is_far)] == found.labels)[is_far])
         found = later
     assert far > 100_000 and kept >= 0.999 * far
+
+
+PLANTED = gc.planted_partition(8, 30, 10, 2, rng=1).graph
+
+
+@pytest.mark.parametrize(
+    ("make", "value"),
+    [
+        (lambda G: gc.communities(G, rng=0), lambda found: found.modularity),
+        (lambda G: gc.coreset_sc(G, 8, objective="normalized_cut", rng=0), lambda found: -found.normalized_cut),
+        (
+            lambda G: gc.communities(G, max_size=40, node_weight=np.ones(240) + (np.arange(240) == 3), rng=0),
+            lambda found: found.modularity,
+        ),
+        pytest.param(
+            lambda G: gc.balanced_partition(G, 4, rng=0),
+            lambda found: -2 * found.edge_cut / found.graph.total_volume,
+            marks=pytest.mark.slow,
+        ),
+    ],
+    ids=["communities", "exactly k", "bounds", "equal parts"],
+)
+def test_drift_is_measured_against_the_same_question_asked_anew(make, value):
+    found = make(PLANTED)
+    later = found.update(removed=[(0, int(PLANTED.neighbors(0)[0]))], rng=0)
+    told = later.drift(rng=0)
+    assert isinstance(told, gc.Drift) and told.fresh.graph == later.graph
+    assert {**told.fresh.parameters, "node_weight": 0} == {**found.parameters, "node_weight": 0}
+    assert (told.fresh.node_sizes is None) == (later.node_sizes is None)
+    assert told.value == pytest.approx(value(later), rel=1e-12)
+    assert told.fresh_value == pytest.approx(value(told.fresh), rel=1e-12)
+    assert told.lost == pytest.approx((told.fresh_value - told.value) / abs(told.fresh_value))
+
+
+def test_an_update_says_when_the_value_has_fallen_since_the_clusters_were_made():
+    graph = nx.ring_of_cliques(10, 6)
+    found = gc.communities(graph, rng=0)
+    rng, first = np.random.default_rng(0), found.modularity
+    assert found.first_value is None
+    for step in range(6):
+        pairs = {tuple(sorted(rng.choice(60, 2, replace=False).tolist())) for _ in range(8)}
+        found = found.update(added=[pair for pair in pairs if not found.graph.to_scipy()[pair]], rng=step)
+        assert found.first_value == pytest.approx(first, rel=1e-12)
+        has_fallen = found.modularity < first * 0.998
+        assert any(f"gone from {first:.4f} to {found.modularity:.4f}" in said for said in found.remarks) == has_fallen
+    assert has_fallen
+    unchanged = gc.communities(graph, rng=0).update(added=[(0, 2, 1.0)] if not graph.has_edge(0, 2) else None, rng=0)
+    assert unchanged.remarks == ()
+
+
+def test_a_cut_of_a_hierarchy_is_not_asked_anew():
+    with pytest.raises(ParameterError, match=r"expected hierarchy\(G\)\.cut\(5\) anew"):
+        gc.hierarchy(nx.ring_of_cliques(8, 5), max_size=5, rng=0).cut(5).drift()
+
+
+@for_each("objective", ["modularity", "normalized_cut", "ratio_cut", "constant_potts"])
+def test_a_model_updates_as_its_clustering_whatever_it_was_made_for(objective):
+    for seed in range(4):
+        graph = nx.gnm_random_graph(40, 90, seed=seed)
+        found = gc.coreset_sc(nx.to_scipy_sparse_array(graph), 6, objective=objective, rng=0)
+        pairs = {*map(tuple, np.sort(np.random.default_rng(seed).integers(0, 40, (6, 2))).tolist())}
+        added = sorted((u, v) for u, v in pairs if u != v and not graph.has_edge(u, v))
+        of_model = found.model().update(found.graph, added=added, rng=0)
+        assert (found.update(added=added, rng=0).labels == of_model.labels).all()
+
+
+def test_a_component_that_an_edge_links_to_another_cluster_leaves_its_own():
+    """Two of three components are one cluster as k is 2; once its nodes can be in a connected one they are."""
+    graph = nx.to_scipy_sparse_array(nx.disjoint_union_all(map(nx.complete_graph, (8, 6, 3))))
+    found = gc.coreset_sc(graph, 2, components="all", rng=1)
+    apart = {place: int(found.labels[place]) for place in (0, 8, 16)}  # a node of each component
+    linked = next(place for place in (0, 8) if apart[place] != apart[16])
+    assert (found.update(added=[(linked, 16, 0.01)], rng=1).labels[14:] == apart[linked]).all()
