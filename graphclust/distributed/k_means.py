@@ -7,11 +7,11 @@ import numpy as np
 
 from graphclust.checks import Seed, as_choice, as_generator, as_number, as_whole_number
 from graphclust.distributed.engine import DaskEngine, check_client, import_extra
-from graphclust.errors import GraphValidationError, ParameterError
+from graphclust.errors import GraphValidationError
 from graphclust.graph.executor import ByBlock, Engine, sum_in_order
 from graphclust.points.k_means.centroid_update import own_sq_distances
 from graphclust.points.k_means.lloyd_iteration import BlockSums, KMeansResult, block_sums, nearest_centroids
-from graphclust.points.k_means.points import as_points, check_not_vanishing
+from graphclust.points.k_means.points import as_cluster_count, as_points, check_not_vanishing
 from graphclust.points.k_means.seeding import (
     N_ROUNDS,
     OVERSAMPLING,
@@ -57,13 +57,10 @@ def kmeans(
     check_client(client)
     if isinstance(init, str):
         as_choice(init, "init", (INIT,))
-    k = as_whole_number(k, "k", at_least=1)
     max_iter = as_whole_number(max_iter, "max_iter", at_least=1)
     rng, progress = as_generator(rng), as_progress(progress)
     engine, parts = _parts(X, client, as_number(patience, "patience", above=0.0))
-    n = int(engine.boundaries[-1])
-    if k > n:
-        raise ParameterError(f"k={k} is more than the {n} points, expected k <= {n}")
+    k = as_cluster_count(k, int(engine.boundaries[-1]))
     sizes = engine.fetch(engine.each(size_and_dtype, parts))
     check_not_vanishing(max(largest for largest, _ in sizes), sizes[0][1], "X")
     if isinstance(init, str):

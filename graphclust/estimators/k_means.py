@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import warnings
-from abc import abstractmethod
+from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass
 from math import ceil
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
@@ -44,9 +44,14 @@ class CentroidModel(PointModel):
     init: Any = "k-means++"
     random_state: Any = None
 
-    @abstractmethod
+    _solve: ClassVar[Callable[..., KMeansResult]]  # the function, and which of the parameters are its options
+    _options: ClassVar[tuple[str, ...]]
+
     def _cluster(self, X: Any, k: int, weights: np.ndarray, rng: np.random.Generator) -> KMeansResult:
         """Call the function."""
+        (init,) = starts(self.init, 1, X, k, rng)
+        options = {name: getattr(self, name) for name in self._options}
+        return self._solve(X, k, sample_weight=weights, init=init, rng=rng, **options)
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Cluster the points X, shape (n_samples, n_features), dense or sparse; a point of weight 2 counts as two."""
@@ -193,13 +198,8 @@ class NestedMiniBatchKMeans(CentroidModel):
     batch_size: int = 5000
     rho: float = 100.0
     max_iter: int = 1000
-
-    def _cluster(self, X: Any, k: int, weights: np.ndarray, rng: np.random.Generator) -> KMeansResult:
-        (init,) = starts(self.init, 1, X, k, rng)
-        return nested_minibatch_kmeans(
-            X, k, sample_weight=weights, init=init, batch_size=self.batch_size, rho=self.rho, max_iter=self.max_iter,
-            rng=rng,
-        )  # fmt: skip
+    _solve = staticmethod(nested_minibatch_kmeans)
+    _options = ("batch_size", "rho", "max_iter")
 
 
 @dataclass(eq=False, repr=False)
@@ -227,12 +227,8 @@ class SphericalKMeans(CentroidModel):
     _: KW_ONLY
     mean: str = "euclidean"
     max_iter: int = 300
-
-    def _cluster(self, X: Any, k: int, weights: np.ndarray, rng: np.random.Generator) -> KMeansResult:
-        (init,) = starts(self.init, 1, X, k, rng)
-        return spherical_kmeans(
-            X, k, mean=self.mean, sample_weight=weights, init=init, max_iter=self.max_iter, rng=rng
-        )  # fmt: skip
+    _solve = staticmethod(spherical_kmeans)
+    _options = ("mean", "max_iter")
 
     def predict(self, X: Any) -> np.ndarray:
         """The centroid at the smallest angle of each point, -1 for a row of zeros; int64, shape (n_samples,)."""

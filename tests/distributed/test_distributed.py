@@ -17,6 +17,8 @@ import graphclust
 
 pytest.importorskip("distributed")
 
+from distributed import Client, LocalCluster
+
 from graphclust import Coreset, distributed
 from graphclust.compiled.runtime.blocks import coarse_blocks
 from graphclust.distributed.engine import DaskEngine, Origin, look_at_workers, versions
@@ -34,8 +36,6 @@ pytestmark = [
 
 
 def new_cluster(n_workers=2):
-    from distributed import LocalCluster
-
     return LocalCluster(
         n_workers=n_workers, threads_per_worker=1, dashboard_address=None, memory_limit="2GiB", host="127.0.0.1"
     )
@@ -43,8 +43,6 @@ def new_cluster(n_workers=2):
 
 @pytest.fixture(scope="module")
 def client():
-    from distributed import Client
-
     with new_cluster() as cluster, Client(cluster) as client:
         yield client
 
@@ -190,8 +188,6 @@ def test_other_versions_on_a_worker_are_named(client, store):
 
 
 def test_what_is_no_open_client_is_refused(client, store):
-    from distributed import Client
-
     with pytest.raises(TypeError, match=r"client is a str, expected a dask\.distributed\.Client"):
         distributed.coreset_sc(store, K, client="tcp://127.0.0.1:8786")
     other = Client(client.scheduler.address, set_as_default=False)
@@ -202,8 +198,6 @@ def test_what_is_no_open_client_is_refused(client, store):
 
 
 def test_a_client_that_is_closed_while_it_waits_ends_in_an_error(client, store):
-    from distributed import Client
-
     other = Client(client.scheduler.address, set_as_default=False)
     engine = engine_on(other, store)
     slow = engine.once(sleeping, 30.0)
@@ -219,8 +213,6 @@ def test_the_extra_is_named_where_it_is_missing(monkeypatch, store):
 
 
 def test_a_partition_that_kills_every_worker_is_named(store):
-    from distributed import Client
-
     with new_cluster() as cluster, Client(cluster, set_as_default=False) as client:
         engine = engine_on(client, store)
         # Either: Dask holds the death of a worker against every task that it had.
@@ -229,8 +221,6 @@ def test_a_partition_that_kills_every_worker_is_named(store):
 
 
 def test_a_cluster_without_workers_ends_in_an_error(store):
-    from distributed import Client
-
     with new_cluster(1) as cluster, Client(cluster, set_as_default=False) as client:
         engine = engine_on(client, store, patience=2.0)
         slow = engine.once(sleeping, 60.0)
@@ -242,8 +232,6 @@ def test_a_cluster_without_workers_ends_in_an_error(store):
 
 
 def test_a_scheduler_that_dies_ends_in_an_error(store):
-    from distributed import Client, LocalCluster
-
     cluster = LocalCluster(
         n_workers=1, threads_per_worker=1, dashboard_address=None, host="127.0.0.1", memory_limit="1GiB"
     )

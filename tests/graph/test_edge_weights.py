@@ -8,6 +8,7 @@ from math import fsum
 import networkx as nx
 import numpy as np
 import pytest
+from cases import refuses
 
 import graphclust as gc
 from graphclust.errors import GraphValidationError, ParameterError
@@ -84,8 +85,7 @@ def test_weight_names_the_same_attribute_everywhere(name):
 
 @pytest.mark.parametrize("name", SOME_READERS)
 def test_a_weight_that_no_edge_has_is_refused_everywhere(name):
-    with pytest.raises(GraphValidationError, match="no edge has the attribute 'power'"):
-        READERS[name](two_attributes(), weight="power")
+    refuses(GraphValidationError, "no edge has the attribute 'power'", READERS[name], two_attributes(), weight="power")
 
 
 def test_every_public_function_of_a_graph_is_held_to_it():
