@@ -246,10 +246,7 @@ def keep_graph(file: pathlib.Path, graph: Graph, info: LoadInfo) -> None:
 
 
 def read_kept_graph(file: pathlib.Path, details: bool = True) -> tuple[Graph, LoadInfo] | None:
-    """Read what `keep_graph` wrote; None if it is missing, or was damaged and has been removed.
-
-    details : whether to read what is known beside the graph, too.
-    """
+    """What `keep_graph` wrote, with what is known beside the graph or without; None if it is missing or was damaged."""
     kept = _read(file, "" if details else ":")
     if kept is None:
         return None
@@ -308,10 +305,7 @@ def _write(file: pathlib.Path, header: dict, arrays: dict[str, np.ndarray]) -> N
 
 
 def _read(file: pathlib.Path, without: str = "") -> tuple[dict, dict[str, np.ndarray]] | None:
-    """The header and the arrays, but for arrays whose names hold a given text.
-
-    Pickles are never looked into, and no more memory is taken than the file has bytes.
-    """
+    """The header, and the arrays but those whose names hold a text; no pickles, and no more than the file has bytes."""
     try:
         size = file.stat().st_size
         with open_archive(file, str(file), "is not a converted graph", size) as archive:

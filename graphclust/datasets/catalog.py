@@ -92,50 +92,50 @@ class CatalogEntry:
 
 
 class SnapGraph(NamedTuple):
-    """Paths of a graph's files below the site's address, and the published numbers of nodes and of lines with an edge.
+    """Its entry, and paths of its files below the site's address.
 
     communities : which communities -> path.
     written : how: "cmty" (a community a line), "labels" (a node and its community a line) or "categories" (the name of
         a community, a semicolon and its nodes a line).
     """
 
+    entry: CatalogEntry
     edges: str
     communities: dict[str, str]
     written: str
-    n_nodes: int
-    n_lines: int
-    directed: bool
-    kind: str
-    year: int
-    authors: str
 
 
-def _yang(file: str, n_nodes: int, n_edges: int, kept: str = "all") -> SnapGraph:
+def _entry_of(name: str, n_nodes: int, n_entries: int, structure: str, year: int, authors: str) -> CatalogEntry:
+    kind = f"{'directed' if structure == 'unsymmetric' else 'undirected'} graph with communities"
+    more = "binary", None, year, authors, ("communities",)
+    return CatalogEntry(SNAP, 0, "", name, kind, n_nodes, n_nodes, n_entries, structure, *more)
+
+
+def _yang(name: str, file: str, n_nodes: int, n_edges: int, kept: str = "all") -> SnapGraph:
+    entry = _entry_of(name, n_nodes, 2 * n_edges, "symmetric", 2012, "J. Yang, J. Leskovec")
     folder = f"data/bigdata/communities/com-{file}"
     communities = {"all": f"{folder}.{kept}.cmty.txt.gz", "top5000": f"{folder}.top5000.cmty.txt.gz"}
-    return SnapGraph(
-        f"{folder}.ungraph.txt.gz", communities, "cmty", n_nodes, n_edges, False,
-        "undirected graph with communities", 2012, "J. Yang, J. Leskovec",
-    )  # fmt: skip
+    return SnapGraph(entry, f"{folder}.ungraph.txt.gz", communities, "cmty")
 
 
-GRAPHS = {
-    "com-LiveJournal": _yang("lj", 3_997_962, 34_681_189),
-    "com-Friendster": _yang("friendster", 65_608_366, 1_806_067_135),
-    "com-Orkut": _yang("orkut", 3_072_441, 117_185_083),
-    "com-Youtube": _yang("youtube", 1_134_890, 2_987_624),
-    "com-DBLP": _yang("dblp", 317_080, 1_049_866),
-    "com-Amazon": _yang("amazon", 334_863, 925_872, kept="all.dedup"),
-    "email-Eu-core": SnapGraph(
+_YIN = "H. Yin, A. Benson, J. Leskovec, D. Gleich"
+_SNAP_GRAPHS = (
+    _yang("com-LiveJournal", "lj", 3_997_962, 34_681_189),
+    _yang("com-Friendster", "friendster", 65_608_366, 1_806_067_135),
+    _yang("com-Orkut", "orkut", 3_072_441, 117_185_083),
+    _yang("com-Youtube", "youtube", 1_134_890, 2_987_624),
+    _yang("com-DBLP", "dblp", 317_080, 1_049_866),
+    _yang("com-Amazon", "amazon", 334_863, 925_872, kept="all.dedup"),
+    SnapGraph(
+        _entry_of("email-Eu-core", 1_005, 25_571, "unsymmetric", 2007, "J. Leskovec, J. Kleinberg, C. Faloutsos"),
         "data/email-Eu-core.txt.gz", {"all": "data/email-Eu-core-department-labels.txt.gz"}, "labels",
-        1_005, 25_571, True, "directed graph with communities", 2007, "J. Leskovec, J. Kleinberg, C. Faloutsos",
     ),
-    "wiki-topcats": SnapGraph(
+    SnapGraph(
+        _entry_of("wiki-topcats", 1_791_489, 28_511_807, "unsymmetric", 2017, _YIN),
         "data/wiki-topcats.txt.gz", {"all": "data/wiki-topcats-categories.txt.gz"}, "categories",
-        1_791_489, 28_511_807, True, "directed graph with communities", 2017,
-        "H. Yin, A. Benson, J. Leskovec, D. Gleich",
     ),
-}  # fmt: skip
+)  # fmt: skip
+GRAPHS = {graph.entry.name: graph for graph in _SNAP_GRAPHS}
 
 
 @functools.cache
@@ -143,7 +143,7 @@ def entries() -> tuple[CatalogEntry, ...]:
     """All of the catalog: SuiteSparse by id, then SNAP."""
     packed = importlib.resources.files("graphclust.datasets").joinpath("suitesparse.csv.gz").read_bytes()
     table = csv.DictReader(io.StringIO(gzip.decompress(packed).decode(), newline=""))
-    return (*(_of_row(row) for row in table), *_snap())
+    return (*map(_of_row, table), *(graph.entry for graph in GRAPHS.values()))
 
 
 def _of_row(row: dict[str, str]) -> CatalogEntry:
@@ -151,19 +151,6 @@ def _of_row(row: dict[str, str]) -> CatalogEntry:
     unknown: dict[str, Any] = {name: int(row[name]) if row[name] else None for name in ("strong_components", "year")}
     texts: dict[str, Any] = {name: row[name] for name in ("group", "name", "kind", "structure", "type", "authors")}
     return CatalogEntry(SUITESPARSE, auxiliary=tuple(row["auxiliary"].split()), **numbers, **unknown, **texts)
-
-
-def _snap() -> list[CatalogEntry]:
-    """Entries for the graphs of SNAP that come with communities."""
-    return [
-        CatalogEntry(
-            SNAP, 0, "", name, graph.kind, graph.n_nodes, graph.n_nodes,
-            graph.n_lines if graph.directed else 2 * graph.n_lines,
-            "unsymmetric" if graph.directed else "symmetric", "binary", None, graph.year, graph.authors,
-            ("communities",),
-        )
-        for name, graph in GRAPHS.items()
-    ]  # fmt: skip
 
 
 def find(
@@ -250,10 +237,7 @@ def entry_named(name: str, source: str = SUITESPARSE) -> CatalogEntry:
 
 
 def entry_at(address: object) -> CatalogEntry | None:
-    """The entry of an address like "suitesparse:SNAP/com-DBLP"; None for a path: anything else, or that of a file.
-
-    Raises ParameterError as `entry_named` does.
-    """
+    """The entry of an address like "suitesparse:SNAP/com-DBLP" (see `entry_named`); None for the path of a file."""
     source, colon, name = address.partition(":") if isinstance(address, str) else ("", "", "")
     if not colon or source not in (SUITESPARSE, SNAP) or os.path.exists(str(address)):
         return None

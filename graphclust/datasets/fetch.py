@@ -268,10 +268,7 @@ def check_before(entry: CatalogEntry, memory_limit: int | None) -> None:
 
 
 def describe_download(address: str, memory_limit: int | None = None) -> str | None:
-    """A sentence for before a download: how large the graph is, and whether memory will do.
-
-    None for the path of a file, and for a data set that is in the cache.
-    """
+    """How large a graph is and whether memory will do, said before its download; None where there will be none."""
     entry = entry_at(address)
     if entry is None or any(dataset.address == entry.address for dataset in cache.cached()):
         return None
@@ -349,10 +346,7 @@ def hand_over(
 
 
 def _largest_component_of(graph: Graph, info: DatasetInfo) -> tuple[Graph, DatasetInfo]:
-    """The component with the most nodes, which keep their names, or get their numbers for names, and all that is known.
-
-    Of equal components the one with the first node.
-    """
+    """The component with the most nodes, the first of equal ones; its nodes keep their names or get their numbers."""
     of_node = graph.components
     kept_nodes = np.flatnonzero(of_node == np.bincount(of_node).argmax())
     part = graph.subgraph(kept_nodes)

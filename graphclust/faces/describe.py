@@ -89,10 +89,7 @@ def kind_of(facts: dict[str, Any]) -> str:
 
 
 def proposals_for(facts: dict[str, Any], reading: str = "") -> list[str]:
-    """Commands to run next on a graph of that kind, and the purpose of each.
-
-    reading : the options by which its file was read, in the shell's words.
-    """
+    """Commands to run next on a graph of that kind, and why; reading : options by which its file was read, as typed."""
     file = " ".join([shlex.quote(facts.get("path", "FILE")), *([reading] if reading else [])])
     by_kind = {
         "bipartite": [

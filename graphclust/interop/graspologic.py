@@ -121,10 +121,10 @@ def hierarchical_leiden(
     if starting_communities is not None:  # every cluster of these is opened
         earlier = EarlierLevels([_start(own, starting_communities)], np.diff(own.indptr))
     levels, resolutions = make_levels(own, wanted, rng, progress, earlier)
-    found = hierarchy_of(own, levels, objective=objective, resolutions=resolutions, max_size=float(most), seed=used)
+    nested = hierarchy_of(own, levels, objective=objective, resolutions=resolutions, max_size=float(most), seed=used)
     level: dict[int | None, int] = {None: -1}  # of each cluster: one below its parent's, which may stay whole for some
     records = []
-    for one in found.records():
+    for one in nested.records():
         at = level.setdefault(one.cluster, level[one.parent] + 1)
         records.append(HierarchicalCluster(one.node, one.cluster, one.parent, at, one.is_leaf))
     return HierarchicalClusters(sorted(records, key=lambda one: one.level))
@@ -142,7 +142,7 @@ def _with_own_arguments(message: str) -> str:
     words = {"weight=None": "is_weighted=False", "weight=": "weight_attribute=", "weight is": "weight_attribute is"}
     words["as_graph(G, weight=None)"] = words["weight=None"]
     named = r"as_graph\([^)]*\)|\bweight=None|\bweight=|^weight is"
-    return re.sub(named, lambda found: words.get(found[0], found[0]), message)
+    return re.sub(named, lambda name: words.get(name[0], name[0]), message)
 
 
 def _start(graph: Graph, communities: Mapping[Hashable, int]) -> npt.NDArray[np.int64]:
@@ -157,9 +157,10 @@ def _start(graph: Graph, communities: Mapping[Hashable, int]) -> npt.NDArray[np.
         if not isinstance(number, Real | str):
             raise TypeError(f"starting_communities[{node!r}]={number!r} is a {kind}, expected a community's number")
         if isinstance(number, str) != isinstance(numbers[0], str):
-            first = f"the first one, {numbers[0]!r}, a {type(numbers[0]).__name__}"
-            found = f"starting_communities[{node!r}]={number!r} is a {kind} and {first}"
-            raise TypeError(f"{found}; expected all to be numbers, or all names")
+            raise TypeError(
+                f"starting_communities[{node!r}]={number!r} is a {kind} and the first one, {numbers[0]!r}, a "
+                f"{type(numbers[0]).__name__}; expected all to be numbers, or all names"
+            )
         if number != number:  # NaN, which is in no community, not even that of another NaN
             raise ParameterError(f"starting_communities[{node!r}]={number!r}, expected a community's number")
     place = {number: i for i, number in enumerate(sorted({*numbers}))}

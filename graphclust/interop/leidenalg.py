@@ -189,14 +189,14 @@ class Optimiser:
         if {one.graph.vcount() for one in partitions} != {first.graph.vcount()}:
             raise GraphValidationError("the graphs differ in their numbers of vertices, expected the same vertices")
         before = [one.quality() for one in partitions]
-        memberships = [one.membership for one in partitions]
-        found = self._search(partitions, weights.astype(np.float64)).tolist()
+        earlier = [one.membership for one in partitions]
+        membership = self._search(partitions, weights.astype(np.float64))
         for one in partitions:
-            one.set_membership(found)
+            one.set_membership(membership)
         gain = float(weights @ [one.quality() - was for one, was in zip(partitions, before, strict=True)])
         if gain < 0.0:
-            for one, membership in zip(partitions, memberships, strict=True):
-                one.set_membership(membership)
+            for one, before_it in zip(partitions, earlier, strict=True):
+                one.set_membership(before_it)
         return max(gain, 0.0)
 
     def _search(self, partitions: Sequence[VertexPartition], weights: np.ndarray) -> np.ndarray:

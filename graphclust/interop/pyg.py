@@ -52,13 +52,13 @@ def partition(
         graph = graph_from_edge_arrays(edge_index, as_whole_number(n_nodes, "n_nodes", at_least=1), edge_weight)
     options = {"rng": random_state} | options
     if k is not None and "objective" not in options:
-        found = balanced_partition(graph, k, **options)
+        clustering = balanced_partition(graph, k, **options)
     else:
-        found = coreset_sc(graph, k, **{"objective": "normalized_cut"} | options)
-    warn_if_unclear(found.remarks)
-    labels = found.labels.copy()
+        clustering = coreset_sc(graph, k, **{"objective": "normalized_cut"} | options)
+    warn_if_unclear(clustering.remarks)
+    labels = clustering.labels.copy()
     if (labels < 0).any():
-        fill_smallest(labels, found.graph.components, found.k)
+        fill_smallest(labels, clustering.graph.components, clustering.k)
     return edge_index.new_tensor(labels) if hasattr(edge_index, "new_tensor") else labels
 
 

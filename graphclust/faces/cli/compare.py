@@ -45,31 +45,28 @@ def run(options: argparse.Namespace) -> None:
 
     one, other = _labels(options.one), _labels(options.other)
     _check_same_nodes(one, other, options)
-    facts: dict[str, Any] = {
-        "n_nodes": len(one),
-        "n_clusters": [len({*labels.values()} - {-1}) for labels in (one, other)],
-    }
+    both = one, other
+    facts: dict[str, Any] = {"n_nodes": len(one), "n_clusters": [len({*labels.values()} - {-1}) for labels in both]}
     files = ((one, options.one), (other, options.other))
-    n_sizes = [len({*Counter(labels.values()).values()}) for labels in (one, other)]
+    n_sizes = [len({*Counter(labels.values()).values()}) for labels in both]
     too_long = {"adjusted_mutual_information"} if n_sizes[0] * n_sizes[1] > MOST_SIZES else ()
     facts |= {name: getattr(agreement, name)(one, other) for name in MEASURES if name not in too_long}
     if options.file is not None and options.kind not in (None, "undirected"):
         options.more, options.layer_weights, options.normalize = [], None, True
         layered = cast("LayeredGraph", load_kind(options))
-        both = [labels_on(layered.combined, labels, path) for labels, path in files]
-        facts |= {"kind": options.kind, "modularity": [layered.modularity(labels) for labels in both]}
+        on_rows = [labels_on(layered.combined, labels, path) for labels, path in files]
+        facts |= {"kind": options.kind, "modularity": [layered.modularity(labels) for labels in on_rows]}
     elif options.file is not None:
         graph, _ = load_input(options)
-        both = [labels_on(graph, labels, path) for labels, path in files]
-        facts["normalized_cut"] = [normalized_cut(graph, labels) for labels in both]
-        facts["modularity"] = [modularity(graph, labels) for labels in both]
-        facts["edge_cut"] = [edge_cut(graph, labels) for labels in both]
+        on_rows = [labels_on(graph, labels, path) for labels, path in files]
+        for measure in (normalized_cut, modularity, edge_cut):
+            facts[measure.__name__] = [measure(graph, labels) for labels in on_rows]
         facts["n_well_connected"] = [
             count_well_connected(minimum_cuts(graph, labels, int(labels.max()) + 1, False), np.bincount(labels + 1)[1:])
-            for labels in both
+            for labels in on_rows
         ]
     if options.file is not None:
-        facts["imbalance"] = [_imbalance(labels) for labels in (one, other)]
+        facts["imbalance"] = [_imbalance(labels) for labels in both]
     show(json.dumps(facts) if options.report == "json" else _as_text(facts))
 
 
@@ -87,10 +84,10 @@ def _labels(path: str) -> dict:
         nodes, labels = read_labels(path)
     except ParameterError as problem:
         raise ParameterError(str(problem).replace("path=", "")) from None
-    found = dict(zip(nodes, labels.tolist(), strict=True))
-    if len(found) < len(nodes):
+    label_of = dict(zip(nodes, labels.tolist(), strict=True))
+    if len(label_of) < len(nodes):
         raise GraphFormatError("holds a label for some node twice", path)
-    return found
+    return label_of
 
 
 def _check_same_nodes(one: dict, other: dict, options: argparse.Namespace) -> None:

@@ -54,10 +54,7 @@ INFO = shared.Command(
 
 
 def faults_of(options: argparse.Namespace, first: GraphFormatError) -> list[GraphClustError]:
-    """The first fault of a file and those that reading it without their lines shows, in the order of the file.
-
-    options : those with which it was read. A fault that is of no line, such as a negative weight, is the last.
-    """
+    """The first fault of a file, and those that reading it without their lines shows; one of no line is the last."""
     from graphclust.io.read_file import recognize
     from graphclust.io.text.byte_source import open_source
     from graphclust.io.text.records import COMMENTS
@@ -207,10 +204,7 @@ def add_format(parser: argparse.ArgumentParser, *others: str) -> None:
 
 
 def check_graph_output(options: argparse.Namespace, never: str, option: str = "") -> None:
-    """Settle the format, and refuse an output that cannot or must not be written.
-
-    never : the input.  option : the one that names the output, if it is an option.
-    """
+    """Settle the format, and refuse an impossible output; never : the input. option : the one that names the output."""
     from graphclust.io.save import PIPED, format_of
 
     if options.output == "-":

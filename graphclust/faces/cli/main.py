@@ -13,14 +13,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from graphclust.errors import ConvergenceWarning, GraphClustError, GraphWarning, ParameterError
-from graphclust.faces.cli.clusterings import CLUSTER, COMMUNITIES, HIERARCHY
+from graphclust.faces.cli.clusterings import CLUSTER, COMMUNITIES, HIERARCHY, PATH
 from graphclust.faces.cli.compare import COMPARE
 from graphclust.faces.cli.datasets import CACHE, DATASETS
 from graphclust.faces.cli.first_steps import COMPILE, DEMO
 from graphclust.faces.cli.graphs import CONVERT, INFO, KNN
 from graphclust.faces.cli.options import WRONG_USE, Parser, everywhere
 from graphclust.faces.cli.partition import PARTITION
-from graphclust.faces.cli.path import PATH
 from graphclust.faces.cli.terminal import give_up_output, tell
 
 IN_ORDER = (  # of the help

@@ -40,10 +40,10 @@ class Parser(argparse.ArgumentParser):
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
         """Parse as argparse does; each command itself refuses unknown arguments, and suggests the nearest option."""
-        found, unknown = super().parse_known_args(args, namespace)
+        options, unknown = super().parse_known_args(args, namespace)
         if unknown:
             self.error(f"unrecognized arguments: {' '.join(unknown)}{self._meant(unknown)}")
-        return found, unknown
+        return options, unknown
 
     def _meant(self, unknown: list[str]) -> str:
         word = next((word.partition("=")[0] for word in unknown if word.startswith("-")), "")
@@ -211,10 +211,7 @@ def reading_options_in_words(options: argparse.Namespace) -> str:
 
 
 def load_input(options: argparse.Namespace, of_pattern: bool = False) -> "tuple[Graph, LoadInfo | None]":
-    """The graph of a file, of standard input for "-", or of a classic or data set whose name is no file's.
-
-    of_pattern : whether the values of a matrix count 1 each unless --weights is given, which a remark says.
-    """
+    """The graph of a file, standard input, a classic or a data set; of_pattern : a matrix has weights if asked for."""
     from graphclust.datasets.fetch import describe_download
     from graphclust.io.columns import Columns
     from graphclust.io.formats import toy_graphs
@@ -249,10 +246,7 @@ def add_outputs(command: argparse.ArgumentParser, what: str, labels: str, page: 
 
 
 def check_outputs(options: argparse.Namespace, **named: str) -> dict[str, str]:
-    """The files to write, by what they hold; impossible ones are refused before work is done for them.
-
-    named : what the file of each option holds.
-    """
+    """The files to write by what they hold, which is named by option; impossible ones are refused before any work."""
     files: dict[str, str] = {}
     for name, what in named.items():
         file = getattr(options, name)
@@ -300,10 +294,7 @@ def _as_wrong_use() -> Iterator[None]:
 
 
 def add_parameters(command: argparse.ArgumentParser, function: Callable[..., Any], **words: str) -> None:
-    """An option for each of these parameters of a function, whose signature has its default, choices and type.
-
-    words : the help of each; the default is added to it.
-    """
+    """An option for each parameter of a function that has words, its help; the signature has its default and type."""
     parameters, hints = signature(function).parameters, get_type_hints(function)
     for name, text in words.items():
         default, kinds = parameters[name].default, list(_plain_types(hints[name]))
@@ -353,10 +344,10 @@ def word_or_number(text: str) -> str | float:
 
 def auto_or_number(text: str) -> str | float:
     """The word auto, or a number."""
-    found = word_or_number(text)
-    if isinstance(found, str) and found != "auto":
+    value = word_or_number(text)
+    if isinstance(value, str) and value != "auto":
         raise argparse.ArgumentTypeError(f"{text!r} is neither 'auto' nor a number")
-    return found
+    return value
 
 
 TYPES: dict[str, Callable[[str], Any]] = {"min_size": number, "max_size": number, "connectivity": word_or_number}

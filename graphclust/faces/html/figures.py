@@ -268,10 +268,7 @@ def _line(x: npt.NDArray[np.float64], y: npt.NDArray[np.float64]) -> str:
 
 
 def clusters_of_leaves(path: ClusterPath, leaves: Sequence[int], clustering: Clustering) -> list[int]:
-    """For each leaf of the drawn tree, the cluster that has most of its nodes; a leaf may be a union of clusters.
-
-    leaves : as SciPy numbers them: clusters first, then the unions in the order of `path.tree()`.
-    """
+    """The cluster that has most nodes of each leaf; leaves : clusters, then unions in the order of `path.tree()`."""
     most = path.ks[-1]
     shared = np.zeros((2 * most - 1, clustering.n_clusters), dtype=np.int64)
     fine = path[most].labels

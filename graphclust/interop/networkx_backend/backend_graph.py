@@ -113,10 +113,10 @@ class BackendGraph:
 
     def sets_of(self, labels: np.ndarray) -> list[set[Hashable]]:
         """The nodes of each label, in the order of their first nodes."""
-        found: dict[int, set[Hashable]] = {}
+        members: dict[int, set[Hashable]] = {}
         for node, label in zip(self.nodes, labels.tolist(), strict=True):
-            found.setdefault(label, set()).add(node)
-        return list(found.values())
+            members.setdefault(label, set()).add(node)
+        return list(members.values())
 
     def to_networkx(self) -> Any:
         """The graph with the attributes that were converted; parallel edges share their sum equally."""
