@@ -2,9 +2,7 @@
 
 import gzip
 import os
-import pathlib
 import signal
-import subprocess
 import sys
 import tarfile
 import warnings
@@ -12,8 +10,8 @@ import warnings
 import numpy as np
 import pytest
 from graph_files import BANNER, same_csr
+from shell import run_apart
 
-import graphclust
 from graphclust import (
     GraphFormatError,
     GraphValidationError,
@@ -238,12 +236,8 @@ for left in map(int, sys.argv[1:]):  # of the calls of os.fsync, the one that th
 @pytest.mark.slow
 def test_a_killed_conversion_goes_on_where_it_was(tmp_path):
     (tmp_path / "g.txt").write_text(random_lines(200, 900, 1))
-    environment = {**os.environ, "PYTHONPATH": str(pathlib.Path(graphclust.__file__).parents[1])}
     left = [str(i * i) for i in range(1, 22)]
-    ended = subprocess.run(
-        [sys.executable, "-W", "ignore", "-c", KILLED, *left],
-        capture_output=True, text=True, timeout=200, cwd=tmp_path, env=environment,
-    )  # fmt: skip
+    ended = run_apart([sys.executable, "-W", "ignore", "-c", KILLED, *left], tmp_path)
     assert ended.returncode == 0, ended.stderr
     outcomes = ended.stdout.splitlines()
     assert outcomes.count(f"{-signal.SIGKILL} False") >= 4, outcomes
@@ -327,10 +321,7 @@ def test_a_full_disk_is_named_and_the_work_kept(tmp_path):
         "resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000))\n"
         "graphclust.convert_to_store('g.txt', 'g')"
     )
-    environment = {**os.environ, "PYTHONPATH": str(pathlib.Path(graphclust.__file__).parents[1])}
-    ended = subprocess.run(
-        [sys.executable, "-c", limited], capture_output=True, text=True, cwd=tmp_path, env=environment
-    )
+    ended = run_apart([sys.executable, "-c", limited], tmp_path)
     assert "g.partial: File too large; make room and convert again" in ended.stderr
     n_kept = sum(len(part[0]) for part, _ in read_parts(str(tmp_path / "g.partial" / "lines")) if part[0].size)
     assert n_kept > 0 and not os.path.exists(tmp_path / "g")
