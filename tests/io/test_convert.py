@@ -9,6 +9,7 @@ import warnings
 
 import numpy as np
 import pytest
+from cases import refuses
 from graph_files import BANNER, same_csr
 from shell import run_apart
 
@@ -151,8 +152,7 @@ def test_a_limit_allows_more_nodes_where_it_is_given(tmp_path, monkeypatch):
 
 def test_a_limit_too_little_for_the_nodes_leaves_what_another_call_goes_on_with(tmp_path):
     (tmp_path / "g.txt").write_text(random_lines(200, 900, 1))
-    with pytest.raises(ResourceLimitError, match="too little for"):
-        convert_to_store(tmp_path / "g.txt", tmp_path / "g", memory_limit=10)
+    refuses(ResourceLimitError, "too little for", convert_to_store, tmp_path / "g.txt", tmp_path / "g", memory_limit=10)
     assert (tmp_path / "g.partial" / "lines").exists()
     assert same_csr(convert_to_store(tmp_path / "g.txt", tmp_path / "g"), load_graph(tmp_path / "g.txt"))
 
@@ -160,8 +160,7 @@ def test_a_limit_too_little_for_the_nodes_leaves_what_another_call_goes_on_with(
 def test_weights_out_of_range_are_refused_with_the_path(tmp_path):
     (tmp_path / "g.mtx").write_text(BANNER + "3 3 1\n1 2 1e-320\n")
     for read in (load_graph, lambda path: convert_to_store(path, tmp_path / "g")):
-        with pytest.raises(GraphValidationError, match=r"g\.mtx: degree overflow or underflow"):
-            read(tmp_path / "g.mtx")
+        refuses(GraphValidationError, r"g\.mtx: degree overflow or underflow", read, tmp_path / "g.mtx")
 
 
 def test_many_buckets_are_used(tmp_path, monkeypatch):
@@ -253,8 +252,7 @@ def test_a_file_that_has_changed_is_converted_anew(tmp_path):
     for lines in ("0 1\n1 2\n", "0 1\n1 2\n2 3\n"):
         (tmp_path / "g.txt").write_text(lines)
         if len(lines) < 10:
-            with pytest.raises(Stopped):
-                convert_to_store(tmp_path / "g.txt", tmp_path / "g", progress=stop)
+            refuses(Stopped, None, convert_to_store, tmp_path / "g.txt", tmp_path / "g", progress=stop)
     assert convert_to_store(tmp_path / "g.txt", tmp_path / "g").n_edges == 3
 
 
@@ -266,8 +264,7 @@ def test_compressed_files_are_read_again_from_their_beginning(tmp_path, small_st
         if os.path.exists(tmp_path / "g.partial" / "lines") and os.path.getsize(tmp_path / "g.partial" / "lines"):
             raise Stopped
 
-    with pytest.raises(Stopped):
-        convert_to_store(tmp_path / "g.txt.gz", tmp_path / "g", progress=stop)
+    refuses(Stopped, None, convert_to_store, tmp_path / "g.txt.gz", tmp_path / "g", progress=stop)
     assert same_csr(convert_to_store(tmp_path / "g.txt.gz", tmp_path / "g"), load_graph(tmp_path / "g.txt.gz"))
 
 
@@ -288,8 +285,7 @@ def test_a_faulty_file_leaves_nothing(tmp_path, text, options, kind, words):
     if kind is None:
         assert convert_to_store(tmp_path / "g", tmp_path / "s", **options).n_edges == 1
         return
-    with pytest.raises(kind, match=words):
-        convert_to_store(tmp_path / "g", tmp_path / "s", **options)
+    refuses(kind, words, convert_to_store, tmp_path / "g", tmp_path / "s", **options)
     assert os.listdir(tmp_path) == ["g"]
 
 
@@ -304,12 +300,10 @@ def test_one_conversion_at_a_time(tmp_path):
     (tmp_path / "g.txt").write_text("0 1\n")
 
     def again(stage, done, total):
-        with pytest.raises(ParameterError, match="another process"):
-            convert_to_store(tmp_path / "g.txt", tmp_path / "g")
+        refuses(ParameterError, "another process", convert_to_store, tmp_path / "g.txt", tmp_path / "g")
 
     assert convert_to_store(tmp_path / "g.txt", tmp_path / "g", progress=again).n_edges == 1
-    with pytest.raises(FileExistsError):
-        convert_to_store(tmp_path / "g.txt", tmp_path / "g")
+    refuses(FileExistsError, None, convert_to_store, tmp_path / "g.txt", tmp_path / "g")
     assert convert_to_store(tmp_path / "g.txt", tmp_path / "g", overwrite=True).n_edges == 1
 
 

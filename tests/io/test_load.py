@@ -6,6 +6,7 @@ import warnings
 
 import numpy as np
 import pytest
+from cases import refuses
 from graph_files import BANNER, load, same_csr
 from scipy import io as scipy_io
 from scipy import sparse
@@ -34,8 +35,7 @@ def test_directions_join_by_max_or_sum(tmp_path):
     assert (info.counts.two_way, info.counts.unequal, info.counts.one_way) == (1, 1, 1)
     assert "each edge has the larger of its two weights" in info.remarks[0]
     assert load(tmp_path, text, weights="file", symmetrize="sum")[0].tolist() == [[0, 8, 0], [8, 0, 2], [0, 2, 0]]
-    with pytest.raises(GraphValidationError, match=r"the first \(0, 1\)"):
-        load(tmp_path, text, weights="file", symmetrize=None)
+    refuses(GraphValidationError, r"the first \(0, 1\)", load, tmp_path, text, weights="file", symmetrize=None)
 
 
 def test_without_weights_both_directions_are_one_edge_of_weight_1(tmp_path):
@@ -65,8 +65,7 @@ def test_loops_stay_and_zeros_are_no_edges(tmp_path):
 
 def test_weights_as_they_are_absolute_or_ignored(tmp_path):
     text = BANNER + "2 2 2\n1 2 -3\n2 1 -3\n"
-    with pytest.raises(GraphValidationError, match=r"2 negative weights, the first -3 at \(1, 2\) in line 3"):
-        load(tmp_path, text)
+    refuses(GraphValidationError, r"2 negative weights, the first -3 at \(1, 2\) in line 3", load, tmp_path, text)
     assert load(tmp_path, text, weights="abs")[0][0, 1] == 3
     assert load(tmp_path, text, weights="ignore")[1].weights is None
 
@@ -225,8 +224,7 @@ def test_metis_by_hand(tmp_path):
 1 1 2  5 2 4 2 7 6
 1 1 2  6 6 4 5
 """
-    with pytest.raises(GraphValidationError, match="each node has 2 weights, expected one; pass constraint=0"):
-        load(tmp_path, text)
+    refuses(GraphValidationError, "each node has 2 weights, expected one; pass constraint=0", load, tmp_path, text)
     dense, graph, info = load(tmp_path, text, constraint=1)
     assert graph.node_weights.tolist() == [2] * 7
     assert info.format == "metis" and (dense == dense.T).all() and np.count_nonzero(dense) == 22
@@ -240,8 +238,7 @@ def test_metis_by_hand(tmp_path):
 
 def test_a_rectangular_matrix_is_bipartite_if_asked(tmp_path):
     text = BANNER + "2 3 4\n1 1 2\n1 3 5\n2 3 1\n2 1 0\n"
-    with pytest.raises(GraphValidationError, match=r"2 x 3, expected a square.*bipartite=True"):
-        load(tmp_path, text)
+    refuses(GraphValidationError, r"2 x 3, expected a square.*bipartite=True", load, tmp_path, text)
     dense, _, info = load(tmp_path, text, bipartite=True)
     B = np.array([[2, 0, 5], [0, 0, 1]])
     assert dense.tolist() == np.block([[np.zeros((2, 2)), B], [B.T, np.zeros((3, 3))]]).tolist()
@@ -310,13 +307,10 @@ def test_files_beside_a_matrix_are_looked_at_on_request_and_broken_ones_named(tm
 def test_limits_and_impossible_arguments_of_load_graph_are_named(tmp_path):
     path = tmp_path / "g.mtx"
     path.write_text(BANNER + "3 3 1\n1 2 1\n")
-    with pytest.raises(ResourceLimitError, match="memory_limit"):
-        load_graph(path, memory_limit=10)
+    refuses(ResourceLimitError, "memory_limit", load_graph, path, memory_limit=10)
     for name, value in (("format", "xml"), ("symmetrize", "mean"), ("weights", "log"), ("max_bytes", 0)):
-        with pytest.raises(ParameterError, match=name):
-            load_graph(path, **{name: value})
-    with pytest.raises(TypeError, match="path=3"):
-        load_graph(3)
+        refuses(ParameterError, name, load_graph, path, **{name: value})
+    refuses(TypeError, "path=3", load_graph, 3)
 
 
 def test_loading_reports_progress_and_can_be_stopped(tmp_path):
@@ -329,8 +323,7 @@ def test_loading_reports_progress_and_can_be_stopped(tmp_path):
     def stop(*_):
         raise KeyboardInterrupt
 
-    with pytest.raises(KeyboardInterrupt):
-        load_graph(path, progress=stop)
+    refuses(KeyboardInterrupt, None, load_graph, path, progress=stop)
 
 
 # -- against other programs

@@ -7,6 +7,7 @@ import threading
 import networkx as nx
 import numpy as np
 import pytest
+from cases import refuses
 from graph_files import same_csr
 
 import graphclust as gc
@@ -130,8 +131,7 @@ def test_a_store_that_stepped_aside_is_taken_back_by_whoever_opens_it(tmp_path, 
 
 
 def test_a_store_that_stepped_aside_is_not_lost_to_the_next_save(tmp_path, aside):
-    with pytest.raises(FileExistsError, match="overwrite=True"):
-        gc.save_store(tmp_path / "g", NEW)
+    refuses(FileExistsError, "overwrite=True", gc.save_store, tmp_path / "g", NEW)
     assert gc.open_store(tmp_path / "g").n_nodes == 5
     assert gc.save_store(tmp_path / "g", NEW, overwrite=True).n_nodes == 9 and os.listdir(tmp_path) == ["g"]
 
@@ -203,8 +203,7 @@ def test_ctrl_c_leaves_no_temporary_at_any_call(tmp_path, monkeypatch):
     for call in ("open", "fsync", "replace", "fdopen"):
         with monkeypatch.context() as patch:
             patch.setattr(os, call, lambda *_, **__: (_ for _ in ()).throw(KeyboardInterrupt))
-            with pytest.raises(KeyboardInterrupt):
-                gc.write_labels(tmp_path / "l.json", np.zeros(3, int))
+            refuses(KeyboardInterrupt, None, gc.write_labels, tmp_path / "l.json", np.zeros(3, int))
         assert os.listdir(tmp_path) == [], call
 
 
@@ -216,8 +215,7 @@ def test_ctrl_c_of_a_conversion_that_has_only_begun_leaves_nothing(tmp_path):
             if now == stage:  # noqa: B023
                 raise KeyboardInterrupt
 
-        with pytest.raises(KeyboardInterrupt):
-            gc.convert_to_store(tmp_path / "g.txt", tmp_path / "g", progress=stop)
+        refuses(KeyboardInterrupt, None, gc.convert_to_store, tmp_path / "g.txt", tmp_path / "g", progress=stop)
         assert os.listdir(tmp_path) == ["g.txt"], stage
 
 
@@ -300,8 +298,7 @@ def test_a_folder_of_parts_that_others_have_made_or_can_fill_is_refused(tmp_path
     (elsewhere / "precious").write_text("")
     partial = tmp_path / "g.partial"
     partial.symlink_to(elsewhere)
-    with pytest.raises(gc.ParameterError, match="is not a folder"):
-        gc.convert_to_store(tmp_path / "g.txt", tmp_path / "g")
+    refuses(gc.ParameterError, "is not a folder", gc.convert_to_store, tmp_path / "g.txt", tmp_path / "g")
     partial.unlink()
     partial.mkdir()
     partial.chmod(0o777)
@@ -310,8 +307,7 @@ def test_a_folder_of_parts_that_others_have_made_or_can_fill_is_refused(tmp_path
     partial.chmod(0o755)
     with monkeypatch.context() as patch:
         patch.setattr(os, "geteuid", lambda: os.stat(partial).st_uid + 1)
-        with pytest.raises(gc.ParameterError, match="belongs to another user"):
-            gc.convert_to_store(tmp_path / "g.txt", tmp_path / "g")
+        refuses(gc.ParameterError, "belongs to another user", gc.convert_to_store, tmp_path / "g.txt", tmp_path / "g")
     assert os.listdir(elsewhere) == ["precious"] and os.listdir(partial) == []
     assert gc.convert_to_store(tmp_path / "g.txt", tmp_path / "g").n_edges == 1 and not partial.exists()
 
