@@ -89,9 +89,9 @@ from graphclust.points.k_means.seeding import distance_seeding as distance_seedi
 from graphclust.points.k_means.seeding import kmeans_parallel as kmeans_parallel
 from graphclust.points.k_means.seeding import kmeans_plusplus as kmeans_plusplus
 from graphclust.points.k_means.spherical import spherical_kmeans as spherical_kmeans
-from graphclust.points.kernel_k_means.centers import KernelCenters as KernelCenters
-from graphclust.points.kernel_k_means.centers import KernelKMeansResult as KernelKMeansResult
 from graphclust.points.kernel_k_means.coreset import coreset_kernel_kmeans as coreset_kernel_kmeans
+from graphclust.points.kernel_k_means.full_batch import KernelCenters as KernelCenters
+from graphclust.points.kernel_k_means.full_batch import KernelKMeansResult as KernelKMeansResult
 from graphclust.points.kernel_k_means.full_batch import kernel_kmeans as kernel_kmeans
 from graphclust.points.kernel_k_means.matrix_kernels import DenseKernel as DenseKernel
 from graphclust.points.kernel_k_means.matrix_kernels import GraphKernel as GraphKernel

@@ -9,7 +9,6 @@ from graphclust.checks import Seed, as_choice, as_generator, as_number, as_whole
 from graphclust.distributed.engine import DaskEngine, check_client, import_extra
 from graphclust.errors import GraphValidationError
 from graphclust.graph.executor import ByBlock, Engine, sum_in_order
-from graphclust.points.k_means.centroid_update import own_sq_distances
 from graphclust.points.k_means.lloyd_iteration import BlockSums, KMeansResult, block_sums, nearest_centroids
 from graphclust.points.k_means.points import as_cluster_count, as_points, check_not_vanishing
 from graphclust.points.k_means.seeding import (
@@ -20,6 +19,7 @@ from graphclust.points.k_means.seeding import (
     centroids_of_candidates,
     warn_if_fewer,
 )
+from graphclust.points.k_means.steps import own_sq_distances
 from graphclust.progress import Progress, ProgressLike, as_progress
 
 INIT = "k-means||"

@@ -14,9 +14,8 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from graphclust.checks import as_choice, as_number, as_weights, as_whole_number
 from graphclust.estimators.bases import PointModel, as_n_clusters, as_points, as_rng, check_sparse
-from graphclust.points.kernel_k_means.centers import KernelKMeansResult
 from graphclust.points.kernel_k_means.coreset import coreset_kernel_kmeans
-from graphclust.points.kernel_k_means.full_batch import kernel_kmeans
+from graphclust.points.kernel_k_means.full_batch import KernelKMeansResult, kernel_kmeans
 from graphclust.points.kernel_k_means.matrix_kernels import DenseKernel, Kernel, SparseKernel
 from graphclust.points.kernel_k_means.minibatch import minibatch_kernel_kmeans, truncated_kernel_kmeans
 from graphclust.points.kernel_k_means.point_kernels import (

@@ -12,15 +12,16 @@ import numpy as np
 import numpy.typing as npt
 
 from graphclust.errors import GraphValidationError
-from graphclust.points.k_means.bounds import BoundedAssignment, assign_once
-from graphclust.points.k_means.centroid_update import (
+from graphclust.points.k_means.points import Points, as_centroids, as_point_weights, as_points
+from graphclust.points.k_means.steps import (
+    BoundedAssignment,
     Tally,
+    assign_once,
     cluster_sums,
     inertia_of,
     own_sq_distances,
     update_centroids,
 )
-from graphclust.points.k_means.points import Points, as_centroids, as_point_weights, as_points
 from graphclust.progress import Progress
 
 

@@ -13,12 +13,11 @@ import numpy.typing as npt
 from graphclust.checks import Seed, as_choice, as_generator, as_number, as_whole_number
 from graphclust.compiled.points.k_means import approach_means
 from graphclust.errors import GraphValidationError
-from graphclust.points.k_means.bounds import assign_once
-from graphclust.points.k_means.centroid_update import cluster_sums, own_sq_distances
 from graphclust.points.k_means.lloyd import start_from_some
 from graphclust.points.k_means.lloyd_iteration import Iteration, KMeansResult, ValidationCurve, result_of_labels
 from graphclust.points.k_means.points import Points, as_point_weights, as_points, as_weighted_points
 from graphclust.points.k_means.seeding import warn_if_fewer
+from graphclust.points.k_means.steps import assign_once, cluster_sums, own_sq_distances
 from graphclust.progress import ProgressLike, as_progress
 
 RATES = ("count", "sqrt")

@@ -16,8 +16,6 @@ from scipy import sparse
 from graphclust.checks import Seed, as_choice, as_generator, as_whole_number
 from graphclust.errors import GraphValidationError
 from graphclust.float_scaling import balance_rows
-from graphclust.points.k_means.bounds import BoundedAssignment
-from graphclust.points.k_means.centroid_update import cluster_sums, own_sq_distances, update_centroids
 from graphclust.points.k_means.lloyd import initial_centroids
 from graphclust.points.k_means.lloyd_iteration import KMeansResult, ValidationCurve
 from graphclust.points.k_means.points import (
@@ -29,6 +27,7 @@ from graphclust.points.k_means.points import (
     as_points,
 )
 from graphclust.points.k_means.seeding import warn_if_fewer
+from graphclust.points.k_means.steps import BoundedAssignment, cluster_sums, own_sq_distances, update_centroids
 from graphclust.progress import ProgressLike, as_progress
 
 MEANS = ("euclidean", "geodesic")

@@ -14,8 +14,7 @@ import numpy.typing as npt
 from graphclust.checks import Seed, as_choice, as_generator, as_number, as_whole_number
 from graphclust.coreset.sampling import SECOND_TERMS, CoresetSample, Seeds, construct_coreset, importance_sample
 from graphclust.errors import ParameterError
-from graphclust.points.kernel_k_means.centers import KernelKMeansResult, label_points
-from graphclust.points.kernel_k_means.full_batch import Partition, iterate
+from graphclust.points.kernel_k_means.full_batch import KernelKMeansResult, Partition, iterate, label_points
 from graphclust.points.kernel_k_means.matrix_kernels import GraphKernel, Kernel, RestrictedKernel
 from graphclust.points.kernel_k_means.seeding import as_weighted_kernel, draw_seeds, nearest_seeds, warn_if_fewer_points
 from graphclust.progress import Progress, ProgressLike, as_progress

@@ -16,7 +16,7 @@ from scipy import sparse
 
 from graphclust.checks import Seed, as_array, as_choice, as_generator, as_number, as_whole_number
 from graphclust.errors import GraphValidationError, ParameterError
-from graphclust.points.kernel_k_means.centers import KernelCenters, KernelKMeansResult, label_points
+from graphclust.points.kernel_k_means.full_batch import KernelCenters, KernelKMeansResult, label_points
 from graphclust.points.kernel_k_means.matrix_kernels import Kernel
 from graphclust.points.kernel_k_means.seeding import as_weighted_kernel, draw_seeds, warn_if_fewer_points
 from graphclust.progress import Progress, ProgressLike, as_progress

@@ -21,11 +21,11 @@ from graphclust import (
 )
 from graphclust.compiled.runtime import blocks
 from graphclust.compiled.runtime.blocks import thread_blocks
-from graphclust.points.k_means import centroid_update
-from graphclust.points.k_means.centroid_update import Tally, cluster_sums
+from graphclust.points.k_means import steps
 from graphclust.points.k_means.lloyd import nested_order
 from graphclust.points.k_means.points import as_points
 from graphclust.points.k_means.spherical import geodesic_means
+from graphclust.points.k_means.steps import Tally, cluster_sums
 
 
 def assert_fixed_point(X, weights, result):
@@ -137,8 +137,8 @@ def test_sums_of_wide_points_are_the_same_bits_however_many_threads_share_the_fe
 @pytest.mark.parametrize("as_given", [np.asarray, sparse.csr_array])
 def test_sums_in_chunks_are_the_weighted_sums(monkeypatch, as_given):
     """Of some rows in any order; clusters of several chunks, of part of one and of no row."""
-    monkeypatch.setattr(centroid_update, "_SMALL", 0)
-    monkeypatch.setattr(centroid_update, "_CHUNK", 16)
+    monkeypatch.setattr(steps, "_SMALL", 0)
+    monkeypatch.setattr(steps, "_CHUNK", 16)
     rng = np.random.default_rng(4)
     X, rows = rng.standard_normal((300, 5)), rng.permutation(300)[:200]
     weights, labels = rng.random(200), rng.choice([0, 1, 3], p=[0.7, 0.27, 0.03], size=200)

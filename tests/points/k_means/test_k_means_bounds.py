@@ -6,9 +6,9 @@ from scipy import sparse
 
 from graphclust.compiled.points.k_means import pair_sq_distances
 from graphclust.compiled.points.quantized_points import FINER, steps_between
-from graphclust.points.k_means import bounds as bounds_module
-from graphclust.points.k_means.bounds import BoundedAssignment, RoundedPoints, group_centroids
+from graphclust.points.k_means import steps
 from graphclust.points.k_means.points import DensePoints, SparsePoints
+from graphclust.points.k_means.steps import BoundedAssignment, RoundedPoints, group_centroids
 
 
 def distances(X, centroids):
@@ -36,7 +36,7 @@ def assert_bounds_hold(bounded, X, labels, share, nearly=0.0):
     "d, k, most_bytes", [(3, 60, 1 << 30), (70, 9, 1 << 30), (70, 30, 4 * 300 * 7), (1, 2, 1 << 30)]
 )
 def test_labels_are_exact_and_bounds_hold_while_centroids_move(monkeypatch, dtype, d, k, most_bytes):
-    monkeypatch.setattr(bounds_module, "_MOST_BYTES", most_bytes)
+    monkeypatch.setattr(steps, "_MOST_BYTES", most_bytes)
     rng = np.random.default_rng(d * k)
     X = (rng.standard_normal((300, d)) + 3).astype(dtype)
     bounded = BoundedAssignment(DensePoints(X), X[:k].copy())
@@ -50,7 +50,7 @@ def test_labels_are_exact_and_bounds_hold_while_centroids_move(monkeypatch, dtyp
 @pytest.mark.parametrize("dtype", [pytest.param(np.float32, marks=pytest.mark.slow), np.float64])
 @pytest.mark.parametrize("k, most_bytes", [(5, 1 << 30), (40, 1 << 30), (40, 4 * 300 * 7)])
 def test_the_same_for_sparse_points_of_which_all_or_few_centroids_move(monkeypatch, dtype, k, most_bytes):
-    monkeypatch.setattr(bounds_module, "_MOST_BYTES", most_bytes)
+    monkeypatch.setattr(steps, "_MOST_BYTES", most_bytes)
     rng = np.random.default_rng(k)
     X = (rng.random((300, 50)) * (rng.random((300, 50)) < 0.2)).astype(dtype)
     bounded = BoundedAssignment(SparsePoints(sparse.csr_array(X)), X[:k].copy())

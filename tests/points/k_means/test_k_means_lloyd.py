@@ -122,7 +122,7 @@ def test_points_of_weight_zero_only_get_a_label():
 def test_the_same_bits_on_one_and_two_threads(monkeypatch, method, X, options):
     for name, small in (
         ("points._SMALL_WORK", 0), ("points._LARGEST_WORK", 1), ("seeding.ROWS", 64),
-        ("seeding.ROWS_PER_PART", 64), ("centroid_update._SMALL", 0), ("centroid_update._CHUNK", 16),
+        ("seeding.ROWS_PER_PART", 64), ("steps._SMALL", 0), ("steps._CHUNK", 16),
     ):  # fmt: skip
         monkeypatch.setattr(f"graphclust.points.k_means.{name}", small)
     assert len(point_blocks(900, 5)) > 10
