@@ -130,7 +130,12 @@ def communities(
     >>> clustering.k, round(clustering.modularity, 4)
     (4, 0.4198)
     """
-    at, objective = _as_resolutions(resolution), as_choice(objective, "objective", ADDITIVE_OBJECTIVES)
+    at: Any = resolution
+    if isinstance(at, Sequence | np.ndarray) and not isinstance(at, str):
+        at = [as_resolution(one) for one in at]
+    else:
+        at = as_resolution(at)
+    objective = as_choice(objective, "objective", ADDITIVE_OBJECTIVES)
     effort = as_choice(effort, "effort", tuple(EFFORTS))
     components = as_choice(components, "components", COMPONENTS)
     if as_choice(small, "small", SMALL) == "apart" and min_size is None:
@@ -271,13 +276,6 @@ class Search:
             clusters = with_sums(quiet.finest, own, int(own.max()) + 1, quiet)
             own = self.without_small(connect(quiet.finest, clusters, self.task, quiet), quiet).labels
         return self.clustering(own, (*self.remarks, INTERRUPTED))
-
-
-def _as_resolutions(resolution: float | Sequence[float]) -> Any:
-    """The resolution, checked, or the list of one for each of several graphs."""
-    if isinstance(resolution, Sequence | np.ndarray) and not isinstance(resolution, str):
-        return [as_resolution(one) for one in resolution]
-    return as_resolution(resolution)
 
 
 def _part_to_search(graph: Graph, components: str, progress: Progress) -> tuple[np.ndarray, Graph, tuple[str, ...]]:

@@ -1,7 +1,7 @@
 """coreset_sc: exactly k clusters, of the whole graph, through a coreset, or by the published method."""
 
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -274,19 +274,11 @@ def _coreset_in_rows(outcome: Outcome, order: np.ndarray) -> CoresetClustering |
     return CoresetClustering(nodes[place], outcome.coreset.weights[place], outcome.coreset_labels[place])
 
 
-class Made(NamedTuple):
-    """The labels that a method made, its schedule, None for "paper", and the options as they were used."""
-
-    outcome: Outcome
-    schedule: Schedule | None
-    options: Options
-
-
 def run_method(
     graph: Graph, searched: np.ndarray, k: int, options: Options, size: np.ndarray | None, is_settled: bool,
     rng: np.random.Generator, progress: Progress, layered: LayeredGraph | None = None,
-) -> Made:  # fmt: skip
-    """Have the method of the options cluster the nodes that are searched; the others have label -1.
+) -> tuple[Outcome, Schedule | None, Options]:  # fmt: skip
+    """What the method of the options makes of the nodes that are searched, its schedule, and the options that it used.
 
     searched : bool, shape (n_nodes,), nodes with edges in whole components. size : of each node, float64, (n_nodes,),
     where clusters have bounds. is_settled : whether the caller chose the method; if not, and a coreset is in doubt, the
@@ -295,13 +287,13 @@ def run_method(
     choice, effort, coreset = options.choice, options.effort, options.coreset
     if options.method == "paper":
         outcome, coreset = by_paper(graph, k, coreset, rng, progress)
-        return Made(outcome, None, replace(options, coreset=coreset))
+        return outcome, None, replace(options, coreset=coreset)
     if options.method == "two-step" and coreset.sampling == "parallel":
         engine = Engine(GraphSource(mask_nodes(graph, searched)), coarse_blocks(graph.indptr))
         schedule, outcome, coreset = by_blocks(
             engine, graph.n_entries, k, choice, options.components, coreset, rng, progress
         )
-        return Made(outcome, schedule, replace(options, coreset=coreset))
+        return outcome, schedule, replace(options, coreset=coreset)
     n_searched = int(np.count_nonzero(searched))
     k = min(k, n_searched)
     with progress.within(lambda labels: labels_of_all_nodes(searched, labels)):
@@ -333,7 +325,7 @@ def run_method(
                     options, schedule = replace(options, method="multilevel"), other_plan
                     said = "a coreset could not show the clusters of this graph; its coarser graphs did"
                     outcome = replace(other, remarks=(said, *other.remarks))
-    return Made(replace(outcome, labels=labels_of_all_nodes(searched, outcome.labels)), schedule, options)
+    return replace(outcome, labels=labels_of_all_nodes(searched, outcome.labels)), schedule, options
 
 
 def part_of(graph: Graph, searched: np.ndarray) -> Graph:

@@ -99,12 +99,10 @@ def as_options(
     as_choice(method, "method", METHODS)
     if objective == "edge_cut":
         raise ParameterError("objective='edge_cut' is not one of coreset_sc; balanced_partition(G, k) cuts few edges")
-    if objective is not None:
-        as_choice(objective, "objective", tuple(OBJECTIVES))
-    if effort is not None:
-        as_choice(effort, "effort", EFFORTS)
-    if components is not None:
-        as_choice(components, "components", COMPONENTS)
+    known = {"objective": (objective, tuple(OBJECTIVES)), "effort": (effort, EFFORTS)}
+    for name, (word, words) in (known | {"components": (components, COMPONENTS)}).items():
+        if word is not None:
+            as_choice(word, name, words)
     if coreset is not None:
         check_type(coreset, Coreset, "coreset", "Coreset(size=0.05) makes one")
     choice = as_objective_choice(objective or "modularity", resolution)

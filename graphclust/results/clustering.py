@@ -334,8 +334,7 @@ class Clustering(OfKind):
         """
         return self.model().predict(rows)
 
-    def _remake(self, *edited: Any) -> Clustering:
-        return remake_clustering(self, *edited)
+    _remake = remake_clustering
 
     def drift(self, *, rng: Seed = None, progress: ProgressLike = None) -> Drift:
         """The value of these clusters, after updates, beside that of the same graph clustered from nothing.

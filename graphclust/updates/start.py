@@ -142,7 +142,8 @@ def start_from(
     is_lost = (volume < LEAST_LEFT * volume_before) & (volume > 0.0)
     has_moved = before != labels
     needs_sums = has_moved & ((before >= 0) | (size[own] > 1))  # a node that is alone, as before, left no cluster
-    if is_lost.any() or _has_edges(clustering, edit, nodes[needs_sums]):
+    left = edit.before[nodes[needs_sums]]
+    if is_lost.any() or clustering.graph.degrees[left[left >= 0]].any():
         return Start(with_sums(run.finest, own, k, run), has_changed | has_moved)
     cut, waits, may_part = _cuts_after(clustering, edit, nodes, labels, graph, is_free)
     cut = np.where(volume > 0.0, cut[label_of], 0.0)
@@ -153,12 +154,6 @@ def start_from(
     mass = volume.copy() if made_of.by_degree else np.bincount(own, run.finest.terms.mass, k)
     is_new = edit.before[nodes] < 0
     return Start(Partition(own, ClusterSums(inside, mass, size)), waits | is_new, may_part | is_new)
-
-
-def _has_edges(clustering: Clustering, edit: EditedGraph, nodes: Labels) -> bool:
-    """Whether one of some nodes of the edited graph had edges before."""
-    before = edit.before[nodes]
-    return bool(clustering.graph.degrees[before[before >= 0]].any())
 
 
 def _cuts_after(

@@ -250,24 +250,23 @@ def has_changed(
 def parts_of_some(
     level: Level, partition: Partition, taken: npt.NDArray[np.bool_], run: Run
 ) -> tuple[npt.NDArray[np.int32], int]:
-    """`find_connected_parts` if all clusters but those `taken`, bool (k,), are connected: their rows are not read."""
-    nodes = np.flatnonzero(taken[partition.labels])
+    """`find_connected_parts` if all clusters but those `taken`, bool (k,), are connected: their rows are not read.
+
+    A pass over all rows looks at a few entries of each node: it is taken where the rows of these clusters hold more.
+    """
+    nodes, (indptr, indices, _) = np.flatnonzero(taken[partition.labels]), level.rows
+    n_read = int((indptr[nodes + 1] - indptr[nodes]).sum())
+    if n_read > len(partition.labels):
+        return find_connected_parts(level, partition, run)
     parts, n_whole = (np.cumsum(~taken, dtype=np.int32) - np.int32(1))[partition.labels], int(np.count_nonzero(~taken))
     if not len(nodes):
         return parts, n_whole
-    indptr, indices, _ = level.rows
-    run.reads(level, int((indptr[nodes + 1] - indptr[nodes]).sum()))
+    run.reads(level, n_read)
     inner = Graph(indptr, indices, None, level.terms.mass, level.terms.loops).subgraph(nodes)
     own = Partition(number_used(partition.labels[nodes])[0], partition.sums)
     inside, n_inside = find_connected_parts(read_only_level(inner.rows, level.terms), own, run)
     parts[nodes] = np.int32(n_whole) + inside
     return parts, n_whole + n_inside
-
-
-def _hold_many(level: Level, partition: Partition, taken: npt.NDArray[np.bool_]) -> bool:
-    """Whether the rows of some clusters hold more entries than a pass over all rows looks at, a few of each node."""
-    nodes, indptr = np.flatnonzero(taken[partition.labels]), level.rows.indptr
-    return int((indptr[nodes + 1] - indptr[nodes]).sum()) > len(partition.labels)
 
 
 def connect_near(
@@ -278,7 +277,7 @@ def connect_near(
     may_part : which clusters may be disconnected, bool, shape (k,); by default any.
     """
     for refines_left in (True, False):
-        if may_part is None or not refines_left or _hold_many(level, partition, may_part):
+        if may_part is None or not refines_left:
             parts, n_parts = find_connected_parts(level, partition, run)
         else:
             parts, n_parts = parts_of_some(level, partition, may_part, run)

@@ -17,7 +17,6 @@ from graphclust import Coreset, coreset_sc
 from graphclust.coreset import paper as paper
 from graphclust.errors import ConvergenceWarning, GraphWarning, ParameterError
 from graphclust.generators import stochastic_block_model
-from graphclust.graph.container import Graph
 from graphclust.objective.agreement import adjusted_rand_index
 from graphclust.objective.cuts import normalized_cut
 from graphclust.points.k_means import lloyd
@@ -26,6 +25,8 @@ from graphclust.results.from_labels import numbering_by_size
 from graphclust.spectral import embedding as embeddings
 from graphclust.spectral.embedding import spectral_embedding
 from graphclust.spectral.whole_graph import fast_spectral_clustering, spectral_clustering
+from graphclust.two_step import method as two_step
+from graphclust.two_step.method import share_in_common, suits_a_coreset
 
 
 @pytest.fixture(scope="module")
@@ -207,7 +208,7 @@ def test_components_put_aside_are_counted(n_tiny, said):
 
 def test_figures_of_a_result_agree_with_its_labels(blocks):
     result = coreset_sc(blocks.graph, 8, coreset=Coreset(size=300), rng=1, **PAPER)
-    assert result.k == result.n_clusters == 8
+    assert result.k == result.n_clusters == 8 and result.graph is blocks.graph  # the gate is skipped for a Graph
     assert result.sizes.sum() == 2400
     assert result.volume.sum() == blocks.graph.total_volume
     assert result.conductance.shape == (8,)
@@ -290,18 +291,10 @@ def test_fewer_clusters_than_asked_for_are_announced():
     assert any("of k=6" in remark for remark in result.remarks)
 
 
-def test_isolated_nodes_are_announced():
-    matrix = make("isolates")
-    with pytest.warns(GraphWarning, match="3 isolated nodes"):
-        result = coreset_sc(matrix, 2, rng=0, **PAPER)
-    assert result.labels[[0, 3, 7]].tolist() == [-1, -1, -1]
-    assert result.isolated.sum() == 3
-    assert "3 isolated nodes" in str(result)
-
-
 def test_remarks_say_what_has_become_of_isolated_nodes():
     """The gate knows no more than that it depends on the call."""
-    with pytest.warns(GraphWarning, match="each is a cluster, or in none .label -1. where k is given"):
+    said_by_gate = "3 isolated nodes.*each is a cluster, or in none .label -1. where k is given"
+    with pytest.warns(GraphWarning, match=said_by_gate):
         graph = graphclust.as_graph(make("isolates"))
     found = [
         graphclust.communities(graph, rng=0),
@@ -311,6 +304,7 @@ def test_remarks_say_what_has_become_of_isolated_nodes():
     found += [coreset_sc(graph, 2, rng=0, **PAPER), graphclust.spectral_clustering(graph, 2, rng=0)]
     said_of = {True: "each is a cluster", False: "in no cluster (label -1)"}
     told = [(result.remarks, (result.labels[[0, 3, 7]] >= 0).all()) for result in found]
+    assert found[2].isolated.sum() == 3 and "3 isolated nodes" in str(found[2])
     for remarks, are_clusters in [*told, (graphclust.hierarchy(graph, rng=0).remarks, True)]:
         said = [remark for remark in remarks if "isolated" in remark]
         assert said == [f"3 isolated nodes have no edge: {said_of[are_clusters]}"]
@@ -354,12 +348,6 @@ def test_the_listener_sees_the_stages_and_can_stop_them(blocks):
     refuses(TimeoutError, None, coreset_sc, blocks.graph, 8, progress=out_of_time, **options)
 
 
-def test_the_gate_is_skipped_for_a_graph():
-    graph = make_graph("block model")
-    assert isinstance(graph, Graph)
-    assert coreset_sc(graph, 3, rng=0, **PAPER).graph is graph
-
-
 def test_clusters_are_numbered_by_decreasing_size():
     labels = np.array([3, 3, 1, -1, 1, 1, 4])
     assert numbering_by_size(labels, 5).tolist() == [3, 0, 4, 1, 2, -1]
@@ -375,3 +363,46 @@ def test_ids_of_a_file_are_plain_numbers(tmp_path):
     assert result.communities() == [{10, 20, 30}, {70, 80, 90}]
     assert all(type(node) is int for node in result.as_dict())
     json.dumps(result.as_dict())
+
+
+def sparse_blocks():
+    return graphclust.planted_partition(8, 250, 16, 4, rng=1).graph
+
+
+def triangles():
+    """A graph whose neighbors are neighbors."""
+    return graphclust.as_graph(nx.watts_strogatz_graph(2_000, 10, 0.1, seed=0))
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_closed_pairs_are_counted(seed):
+    rng = np.random.default_rng(seed)
+    complete = graphclust.as_graph(nx.complete_graph(10))  # of two picks of nine both may be the same
+    assert share_in_common(complete, rng) == pytest.approx(8 / 9, abs=0.03)
+    assert share_in_common(graphclust.as_graph(nx.complete_bipartite_graph(9, 9)), rng) == 0.0
+    clustering = nx.average_clustering(nx.watts_strogatz_graph(2_000, 10, 0.1, seed=0))
+    assert share_in_common(triangles(), rng) == pytest.approx(clustering * 0.9, abs=0.05)
+
+
+def test_only_large_graphs_without_many_triangles_suit_a_coreset(monkeypatch):
+    graph, rng = sparse_blocks(), np.random.default_rng(0)
+    assert not suits_a_coreset(graph, 8, rng)
+    monkeypatch.setattr(two_step, "BUDGET", graph.n_entries)
+    assert suits_a_coreset(graph, 8, rng)
+    assert suits_a_coreset(graph, 25, rng) and not suits_a_coreset(graph, 30, rng)  # 600 and 720 of 2,000 nodes
+    monkeypatch.setattr(two_step, "BUDGET", 1)
+    assert not suits_a_coreset(triangles(), 8, rng)
+    assert not suits_a_coreset(graphclust.planted_partition(8, 250, 6, 1, rng=1).graph, 8, rng)  # of a mean degree of 7
+    upper = sparse.triu(graph.to_scipy(), 1).tocoo()
+    for spread, expected in ((0.5, True), (1.5, False)):  # some 16 and 3 edges of a node that count
+        upper.data = np.random.default_rng(0).lognormal(0.0, spread, upper.nnz)
+        assert suits_a_coreset(graphclust.as_graph(upper + upper.T), 8, rng) == expected
+    for n, expected in ((202, True), (199, False)):  # all triangles
+        assert suits_a_coreset(graphclust.as_graph(nx.complete_graph(n)), 1, rng) == expected
+
+
+def test_the_method_taken_follows_the_graph(monkeypatch):
+    monkeypatch.setattr(two_step, "BUDGET", 1)
+    for graph, method in ((sparse_blocks(), "two-step"), (triangles(), "multilevel")):
+        found = coreset_sc(graph, 8, rng=0)
+        assert found.parameters["method"] == method and "method" in found.seconds
