@@ -5,7 +5,6 @@ import os
 import networkx as nx
 import numpy as np
 import pytest
-from aims import random_labels
 from cases import refuses
 from graphs import make_graph
 from quiet_calls import quietly
@@ -283,17 +282,6 @@ def test_labels_spread_to_everything_in_reach():
     labels = np.full(20, -1, np.int32)
     labels[3] = 0
     assert spread_labels(two_pieces, labels, 1, 0.0, Progress())[1] == [1, 9, 9]
-
-
-def test_spreading_takes_the_label_of_most_weight():
-    graph = make_graph("power-law blocks")
-    A = graph.to_scipy().toarray()
-    labels = random_labels(len(A), 3, 11).astype(np.int32)
-    labels[::2] = -1
-    after, _ = spread_labels(graph, labels, 3, 1.0, Progress())
-    links = A @ np.array([labels == c for c in range(3)]).T.astype(float)
-    expected = np.where(labels >= 0, labels, np.where(links.any(axis=1), links.argmax(axis=1), -1))
-    assert (after == expected).all()
 
 
 def test_a_round_that_gives_few_of_the_others_a_label_is_the_last():
