@@ -19,13 +19,12 @@ from graphclust.compiled.graphs import v_cycle as loops
 from graphclust.compiled.graphs.levels import Task
 from graphclust.compiled.graphs.objective import ADDITIVE, Objective
 from graphclust.engine.cluster_sizes import Sizes, join_small, parts_of_clusters, split_evenly, without_gaps
-from graphclust.engine.connectivity import connect
+from graphclust.engine.connectivity import connect, leave_well_connected
 from graphclust.engine.contraction import unite_ties
 from graphclust.engine.engine import EFFORTS, partition, partition_any
 from graphclust.engine.levels import Run, level_of, run_on
 from graphclust.engine.resolution import LOWEST, WIDE, natural_resolutions, task_at
 from graphclust.engine.v_cycle import v_cycle
-from graphclust.engine.well_connected import leave_well_connected
 from graphclust.errors import ParameterError
 from graphclust.graph.container import Graph
 from graphclust.graph.layers import LayeredGraph, without_negative

@@ -19,12 +19,18 @@ from graphclust.engine.bounds import (
     remarks_on_small,
     weights_in_words,
 )
-from graphclust.engine.connectivity import connect, split_disconnected
+from graphclust.engine.connectivity import (
+    Connectivity,
+    as_bar,
+    connect,
+    connectivity_in_words,
+    leave_well_connected,
+    split_disconnected,
+)
 from graphclust.engine.contraction import is_estimate, unite_ties
 from graphclust.engine.engine import EFFORTS, TO_THE_END, partition_any
 from graphclust.engine.levels import Run, run_on, with_sums
 from graphclust.engine.resolution import task_at
-from graphclust.engine.well_connected import Connectivity, as_bar, connectivity_in_words, leave_well_connected
 from graphclust.errors import ParameterError
 from graphclust.graph.container import Graph
 from graphclust.graph.layers import LayeredGraph

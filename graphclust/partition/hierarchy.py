@@ -8,9 +8,9 @@ import numpy as np
 from graphclust.checks import Effort, Kind, PlainObjective, Seed, as_choice, as_number, as_seeded, as_whole_number
 from graphclust.engine.bounds import as_sizes, remarks_on_small
 from graphclust.engine.cluster_sizes import Sizes
+from graphclust.engine.connectivity import Connectivity, as_bar, connectivity_in_words
 from graphclust.engine.engine import EFFORTS
 from graphclust.engine.nested_levels import LevelOptions, make_levels, refuse_heavy_nodes, remark_on_coverage
-from graphclust.engine.well_connected import Connectivity, as_bar, connectivity_in_words
 from graphclust.errors import ParameterError
 from graphclust.graph.layers import LayeredGraph
 from graphclust.graph.matrices import said_of_clusters

@@ -5,9 +5,9 @@ from typing import Any
 import numpy as np
 
 from graphclust.checks import Leftover, PlainObjective, Seed, as_choice, as_number, as_seeded
+from graphclust.engine.connectivity import Connectivity, as_bar, connectivity_in_words, leave_well_connected
 from graphclust.engine.levels import run_on
 from graphclust.engine.resolution import task_at
-from graphclust.engine.well_connected import Connectivity, as_bar, connectivity_in_words, leave_well_connected
 from graphclust.graph.container import GraphLike
 from graphclust.graph.node_order import in_order, in_rows, listing_order, node_order
 from graphclust.objective.labels import LabelsLike, labels_on

@@ -15,7 +15,7 @@ from graphclust.checks import Seed, import_extra
 from graphclust.compiled.graphs.components import split_by_connection
 from graphclust.compiled.graphs.objective import ClusterSums
 from graphclust.coreset.options import CoresetClustering
-from graphclust.engine.well_connected import count_well_connected, minimum_cuts
+from graphclust.engine.connectivity import count_well_connected, minimum_cuts
 from graphclust.errors import GraphValidationError
 from graphclust.graph.container import Graph
 from graphclust.graph.layers import LayeredGraph

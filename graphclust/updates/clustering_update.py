@@ -14,10 +14,10 @@ from graphclust.checks import Seed
 from graphclust.compiled.graphs.levels import Level, Partition, Task
 from graphclust.compiled.graphs.objective import ADDITIVE, ClusterSums, Objective
 from graphclust.engine.bounds import NO_ROOM, as_bounds, leave_apart, meet_minimum, most_of_equal_parts, shares_of_parts
+from graphclust.engine.connectivity import can_promise, leave_well_connected, remarks_on_connectivity
 from graphclust.engine.levels import Run, Shares, run_on, with_sizes_as_masses
 from graphclust.engine.resolution import task_at
 from graphclust.engine.settling import balance, is_within, settle
-from graphclust.engine.well_connected import can_promise, leave_well_connected, remarks_on_connectivity
 from graphclust.errors import GraphValidationError, ParameterError, amount
 from graphclust.graph.container import Graph
 from graphclust.graph.layers import LayeredGraph

@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from graphclust.compiled.graphs.components import split_by_connection
 from graphclust.engine.cluster_sizes import Sizes, join_small, without_gaps
+from graphclust.engine.connectivity import can_promise
 from graphclust.engine.levels import number_used, run_on
 from graphclust.engine.nested_levels import (
     LevelOptions,
@@ -19,7 +20,6 @@ from graphclust.engine.nested_levels import (
     remark_on_coverage,
     whole,
 )
-from graphclust.engine.well_connected import can_promise
 from graphclust.graph.container import Graph
 from graphclust.objective.objective import judged_by, weigh
 from graphclust.progress import Progress

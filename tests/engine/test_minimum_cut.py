@@ -8,7 +8,7 @@ import pytest
 
 from graphclust import as_graph, limit_threads
 from graphclust.compiled.graphs import minimum_cut as loops
-from graphclust.engine.well_connected import minimum_cuts
+from graphclust.engine.connectivity import minimum_cuts
 
 pytestmark = pytest.mark.filterwarnings("ignore::graphclust.GraphWarning")  # of isolated nodes
 

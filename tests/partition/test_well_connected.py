@@ -111,7 +111,7 @@ def test_what_was_in_no_cluster_and_what_is_too_small_is_left_out():
 
 
 def test_many_pendant_cliques_fall_off_in_one_round(monkeypatch):
-    from graphclust.engine import well_connected as engine
+    from graphclust.engine import connectivity as engine
 
     core = nx.complete_graph(60)
     for i in range(60):

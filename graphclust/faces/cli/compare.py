@@ -38,7 +38,7 @@ def run(options: argparse.Namespace) -> None:
     """Read both, compare and print."""
     import numpy as np
 
-    from graphclust.engine.well_connected import count_well_connected, minimum_cuts
+    from graphclust.engine.connectivity import count_well_connected, minimum_cuts
     from graphclust.objective import agreement
     from graphclust.objective.cuts import edge_cut, modularity, normalized_cut
     from graphclust.objective.labels import labels_on
