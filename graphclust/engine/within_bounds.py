@@ -175,24 +175,21 @@ def _connected_parts(level: Level, partition: Partition, task: Task, run: Run) -
 
 def settle_connected(level: Level, partition: Partition, task: Task, run: Run) -> Partition:
     """`settle`, if that leaves all clusters connected; else the partition found, connected if that is possible."""
+    bounds = task if run.shares is None else task._replace(least=0.0, most=np.inf)  # those of parts may differ
     for tried in (settle(level, partition, task, run), partition):
         if len(tried.sums.size) == task.k:
-            made = connect(level, tried, bounds_of_joining(task, run), run)
+            made = connect(level, tried, bounds, run)
             if is_within(level, made, task, run) and find_connected_parts(level, made, run)[1] == task.k:
                 return made
     return partition
 
 
-def bounds_of_joining(task: Task, run: Run) -> Task:
-    """The task by which parts of clusters join neighbors: without bounds where those of the clusters differ."""
-    return task if run.shares is None else task._replace(least=0.0, most=np.inf)
-
-
 def reconnect(level: Level, partition: Partition, task: Task, run: Run) -> Partition:
     """The partition after rounds: parts of clusters join full neighbors, which then give nodes away."""
+    free = task._replace(least=0.0, most=np.inf)
     for _ in range(ROUNDS):
-        partition = connect_once(level, partition, task._replace(least=0.0, most=np.inf), run)
-        partition = connect_once(level, balance(level, partition, task, run)[0], bounds_of_joining(task, run), run)
+        balanced, _ = balance(level, connect_once(level, partition, free, run), task, run)
+        partition = connect_once(level, balanced, task if run.shares is None else free, run)
         if not n_disconnected(level, partition, run):
             break
     return settle_connected(level, partition, task, run)
