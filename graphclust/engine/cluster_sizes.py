@@ -8,7 +8,6 @@ differencing method of set partitioning".
 from __future__ import annotations
 
 import heapq
-from heapq import heapify, heappop, heappush
 from itertools import combinations
 from typing import NamedTuple
 
@@ -22,6 +21,10 @@ from graphclust.compiled.graphs.objective import Rows
 from graphclust.compiled.graphs.region_growing import grow_parts
 from graphclust.engine.levels import Run, number_used, with_sums
 from graphclust.graph.container import Graph
+
+MOST_DIFFERENCED = 1 << 8  # nodes: of more, those that come last fill what the others leave
+ROUND_OFF = 1e-9  # of what two clusters hold: a division that is so much more even is worth nothing
+MOST_DIVIDED = 14  # nodes of two clusters, all divisions of which are compared
 
 
 class Sizes(NamedTuple):
@@ -62,9 +65,9 @@ def join_small(rows: Rows, labels: npt.NDArray[np.int32], sizes: Sizes) -> npt.N
         ties[a].append((b, w))
     part_of, heavy = list(range(k)), weight.tolist()
     waiting = [(heavy[c], c) for c in ties]
-    heapify(waiting)
+    heapq.heapify(waiting)
     while waiting:
-        size, a = heappop(waiting)
+        size, a = heapq.heappop(waiting)
         if part_of[a] != a or size != heavy[a]:
             continue
         tied: dict[int, float] = {}
@@ -80,7 +83,7 @@ def join_small(rows: Rows, labels: npt.NDArray[np.int32], sizes: Sizes) -> npt.N
         if to in ties:
             ties[to] += ties[a]
             if heavy[to] < sizes.least:
-                heappush(waiting, (heavy[to], to))
+                heapq.heappush(waiting, (heavy[to], to))
     joined = np.array([_root(part_of, c) for c in range(k)])[labels]
     return without_gaps(joined)
 
@@ -132,11 +135,6 @@ def _unite_leaves(graph: Graph, parts: npt.NDArray[np.int32], sizes: Sizes) -> n
             parts[u] = parts[leader]
             held += weight
     return without_gaps(parts)
-
-
-MOST_DIFFERENCED = 1 << 8  # nodes: of more, those that come last fill what the others leave
-ROUND_OFF = 1e-9  # of what two clusters hold: a division that is so much more even is worth nothing
-MOST_DIVIDED = 14  # nodes of two clusters, all divisions of which are compared
 
 
 def pack(level: Level, k: int, run: Run) -> Partition:

@@ -23,6 +23,17 @@ NO_GAINS, NO_PAIRS = np.empty(0), np.empty((0, 2), np.int32)
 ROUND_OFF = 1e-12  # of the weight between two clusters
 ENTRIES_PER_LOOK = 1 << 21  # some tenths of a second between two looks at the progress hook, and at Ctrl-C
 ENTRIES_PER_BLOCK = 1 << 21  # a block has scratch of the size of the coarse level
+STREAMED = 1 << 28  # entries from which a graph is read in order
+MOST_IN_A_TABLE = 6_144  # clusters: 300 MB a lane
+LANES = 2  # halves of the rows that are summed side by side, each into a table of its own
+ENTRIES_PER_STEP = 1 << 24  # of a lane, between two moments at which Ctrl-C is heard
+# Entries of a sample: an eighth of the smallest graph that is sampled. Consecutive rows of a run: long runs are read
+# faster, short ones come from more places of the file.
+SAMPLED, RUN = 1 << 25, 64
+ESTIMATED = (
+    f"weights between more than {MOST_IN_A_TABLE:,} regions may have been estimated from a sample of the graph's rows, "
+    "so that the merging of regions is not exact; moves of single nodes are"
+)
 
 
 class Contraction(NamedTuple):
@@ -144,19 +155,6 @@ def rows_of_entries(row: np.ndarray, column: np.ndarray, weights: np.ndarray, n:
     """Rows of n nodes from entries; the weights of equal entries are summed."""
     links = sparse.coo_array((weights, (row, column)), shape=(n, n)).tocsr()
     return Rows(links.indptr.astype(np.int64), links.indices.astype(np.int32), links.data)
-
-
-STREAMED = 1 << 28  # entries from which a graph is read in order
-MOST_IN_A_TABLE = 6_144  # clusters: 300 MB a lane
-LANES = 2  # halves of the rows that are summed side by side, each into a table of its own
-ENTRIES_PER_STEP = 1 << 24  # of a lane, between two moments at which Ctrl-C is heard
-# Entries of a sample: an eighth of the smallest graph that is sampled. Consecutive rows of a run: long runs are read
-# faster, short ones come from more places of the file.
-SAMPLED, RUN = 1 << 25, 64
-ESTIMATED = (
-    f"weights between more than {MOST_IN_A_TABLE:,} regions may have been estimated from a sample of the graph's rows, "
-    "so that the merging of regions is not exact; moves of single nodes are"
-)
 
 
 def is_estimate(n_entries: int, k: int) -> bool:

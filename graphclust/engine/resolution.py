@@ -47,6 +47,9 @@ REGIONS_PER_CLUSTER = (4, 8, 16)
 REGION_SIZES = (1.0, 2.0, 4.0, 8.0, 16.0)
 FEW_CLUSTERS = 20  # every other V-cycle of a cut into fewer makes so many first: small cuts run around small groups
 FINEST = 16.0  # times the task's resolution: if k is free, large graphs are contracted to regions made at that
+LOWEST, HIGHEST = 1.0 / 16.0, 16.0  # resolutions between which ranges are looked at
+WIDE = log(2.0)  # of a range; random graphs have .2, planted groups .8 and more
+FEWEST_NODES = 4  # of an average cluster
 
 
 class Dendrogram(NamedTuple):
@@ -160,11 +163,6 @@ def middle_of(lowest: float, highest: float) -> float:
     if not np.isfinite(highest):
         return max(lowest, FLOOR)
     return float(np.sqrt((lowest or min(FLOOR, highest)) * highest))
-
-
-LOWEST, HIGHEST = 1.0 / 16.0, 16.0  # resolutions between which ranges are looked at
-WIDE = log(2.0)  # of a range; random graphs have .2, planted groups .8 and more
-FEWEST_NODES = 4  # of an average cluster
 
 
 def natural_resolutions(on: WeighedGraph, run: Run, lowest: float = LOWEST) -> list[tuple[float, float]]:

@@ -53,6 +53,8 @@ TIGHT = 1.5  # times the mean: if the upper bound is lower, equal parts are a pa
 ROUNDS = 8  # in which parts of clusters join neighbors, and these give nodes away
 TRIES = 8  # at growing connected clusters from random nodes
 FEW_ENTRIES = 1 << 13  # of a level, up to which clusters other than equal parts are balanced by connected moves
+MOST_COMPARED = 1 << 14  # partitions of few nodes: of fifteen in two parts, of nine in four
+DIGITS = 12  # of values that are compared: what differs only in the others differs by round-off
 
 
 def partition_within(
@@ -244,9 +246,6 @@ EFFORTS_OF_PARTS = {
     "normal": PartsEffort(Cycles(2, 2), 0, LESS_THOROUGH._replace(rounds_in_vain=2)),
     "high": PartsEffort(Cycles(4, 3), 4),
 }
-
-MOST_COMPARED = 1 << 14  # partitions of few nodes: of fifteen in two parts, of nine in four
-DIGITS = 12  # of values that are compared: what differs only in the others differs by round-off
 
 
 def partition_balanced(
