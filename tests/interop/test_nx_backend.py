@@ -15,7 +15,7 @@ from networkx.algorithms.community import is_partition, modularity
 from graphclust.errors import ParameterError
 from graphclust.graph.node_order import order_of_names
 from graphclust.graph.other_libraries import networkx_rows
-from graphclust.interop.networkx_backend import info, quality
+from graphclust.interop.networkx_backend import backend_graph, info
 from graphclust.interop.networkx_backend.backend_graph import BackendGraph
 from graphclust.interop.networkx_backend.interface import PAYS_FROM, backend_interface
 
@@ -264,7 +264,7 @@ def test_edges_of_sets_that_are_no_partition_are_not_counted():
     G = BackendGraph.from_networkx(nx.path_graph(3), [])
     for sets in ([{0}, {1}], [{0, 1}, {1, 2}], [{0, 1, 2}, {9}]):
         for count in ("intra_community_edges", "inter_community_edges", "inter_community_non_edges"):
-            refuses(NotImplementedError, "overlap, leave nodes out", getattr(quality, count), G, iter(sets))
+            refuses(NotImplementedError, "overlap, leave nodes out", getattr(backend_graph, count), G, iter(sets))
 
 
 @pytest.mark.parametrize("kind", [nx.Graph, nx.MultiGraph])

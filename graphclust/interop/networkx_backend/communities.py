@@ -20,8 +20,7 @@ from graphclust.engine.resolution import task_at
 from graphclust.errors import ParameterError
 from graphclust.graph.container import Graph
 from graphclust.graph.node_order import in_order, in_rows, node_order
-from graphclust.interop.networkx_backend.backend_graph import BackendGraph
-from graphclust.interop.networkx_backend.quality import is_partition, labels_modularity, labels_of
+from graphclust.interop.networkx_backend.backend_graph import BackendGraph, is_partition, labels_modularity, labels_of
 from graphclust.interop.seeds import as_rng
 from graphclust.objective.cuts import cut_and_volume
 from graphclust.objective.objective import weigh

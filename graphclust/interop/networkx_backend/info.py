@@ -4,6 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+MEASURES = (
+    "modularity", "partition_quality", "is_partition", "intra_community_edges", "inter_community_edges",
+    "inter_community_non_edges",
+)  # fmt: skip
 OF_COMMUNITIES = {
     "**options": "of `graphclust.communities`, such as effort or time_budget; or k, for so many communities exactly, "
     "with those of `graphclust.coreset_sc`.",
@@ -21,12 +25,7 @@ FUNCTIONS: dict[str, tuple[str, dict[str, str]]] = {
         {"**options": "of `balanced_partition`, such as effort or max_imbalance."},
     ),
     "label_propagation_communities": ("NetworkX's result, class by class of its coloring.", {}),
-    "modularity": ("NetworkX's value.", {}),
-    "partition_quality": ("NetworkX's value.", {}),
-    "is_partition": ("NetworkX's value.", {}),
-    "intra_community_edges": ("NetworkX's value.", {}),
-    "inter_community_edges": ("NetworkX's value.", {}),
-    "inter_community_non_edges": ("NetworkX's value.", {}),
+    **dict.fromkeys(MEASURES, ("NetworkX's value.", {})),
 }
 
 

@@ -6,10 +6,10 @@ from collections.abc import Callable
 from inspect import signature
 from typing import Any
 
-from graphclust.interop.networkx_backend import communities, quality
+from graphclust.interop.networkx_backend import backend_graph, communities
 from graphclust.interop.networkx_backend.backend_graph import BackendGraph
 from graphclust.interop.networkx_backend.communities import NO_GAIN
-from graphclust.interop.networkx_backend.info import FUNCTIONS
+from graphclust.interop.networkx_backend.info import FUNCTIONS, MEASURES
 
 PAYS_FROM = 1_000  # edges: below, NetworkX is done in some tenths of a second, and loops may have to be compiled here
 # NetworkX's own tests of louvain_communities that expect the partition which one of its seeds gives, or its order: ours
@@ -19,14 +19,13 @@ OF_ONE_SEED = (
     "test_directed_partition",
 )  # fmt: skip
 OF_DIRECTED = ("is_partition", "leiden_communities", "louvain_communities", "modularity")  # what serves these too
-MEASURES = {*FUNCTIONS} & {*vars(quality)}  # conversion takes as long as NetworkX's own
 
 
 class Backend:
     """What NetworkX asks of a backend, and its functions as attributes."""
 
     def __getattr__(self, name: str) -> Callable[..., Any]:
-        for module in (communities, quality):
+        for module in (communities, backend_graph):
             if name in FUNCTIONS and hasattr(module, name):
                 return getattr(module, name)
         raise AttributeError(f"the backend of graphclust has no {name!r}")
@@ -57,7 +56,7 @@ class Backend:
     def should_run(self, name: str, args: tuple, kwargs: dict[str, Any]) -> bool | str:
         """True, or the reason why NetworkX is as fast: asked where the backend was not named in the call."""
         G = _by_name(getattr(self, name), args, kwargs)["G"]
-        if name in MEASURES:
+        if name in MEASURES:  # conversion takes as long as NetworkX's own
             is_converted = "graphclust" in (getattr(G, "__networkx_cache__", None) or {}).get("backends", {})
             return is_converted or "the graph is not converted yet, and conversion takes as long as the measure"
         return G.number_of_edges() >= PAYS_FROM or f"the graph has fewer than {PAYS_FROM:,} edges"
