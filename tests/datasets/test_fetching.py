@@ -15,7 +15,7 @@ from cases import refuses
 
 import graphclust
 from graphclust.datasets import download as downloads
-from graphclust.datasets.cache import cached, clear_cache, keep_graph, read_kept_graph
+from graphclust.datasets.cache import clear_cache, keep_graph, read_kept_graph
 from graphclust.datasets.catalog import entry_named
 from graphclust.datasets.download import Patience
 
@@ -23,6 +23,8 @@ GENERAL = "%%MatrixMarket matrix coordinate real general\n"
 SYMMETRIC = "%%MatrixMarket matrix coordinate pattern symmetric\n"
 SQUARE = SYMMETRIC + "6 6 5\n2 1\n3 1\n3 2\n5 4\n6 6\n"  # a triangle, an edge, and a loop
 NAME, PATH = "Newman/karate", "/MM/Newman/karate.tar.gz"
+EDGES = "# c\n1 2\n2 5\n5 1\n5 9\n12 30\n"
+SNAP = "/data/bigdata/communities/com-amazon"
 
 
 @pytest.fixture
@@ -360,26 +362,66 @@ def test_a_file_with_such_a_name_comes_first(server, tmp_path, monkeypatch):
     assert graphclust.load_graph("snap:mine").n_nodes == 2
 
 
-def test_the_cache_is_listed_and_cleared(server, folder):
-    assert cached() == [] and clear_cache() == 0
-    graphclust.fetch_suitesparse(NAME)
-    server.files["/data/email-Eu-core.txt.gz"] = gzip.compress(b"0 1\n1 2\n")
-    graphclust.fetch_snap("email-Eu-core")
-    assert {dataset.address for dataset in cached()} == {"suitesparse:Newman/karate", "snap:email-Eu-core"}
-    for dataset in cached():
-        assert dataset.n_bytes == sum(file.stat().st_size for file in dataset.folder.iterdir())
-    refuses(graphclust.ParameterError, "does not hold 'snap:com-DBLP'", clear_cache, "snap:com-DBLP")
-    assert clear_cache("snap:email-Eu-core") > 0
-    assert [dataset.address for dataset in cached()] == ["suitesparse:Newman/karate"]
-    clear_cache()
-    assert all(name.startswith("locks/") for name in files_of(folder))
-
-
 def test_without_the_extra_its_name_is_told(server, monkeypatch):
     import sys
 
     monkeypatch.setitem(sys.modules, "requests", None)
     refuses(ImportError, r'needs requests: pip install "graphclust\[datasets\]"', graphclust.fetch_suitesparse, NAME)
+
+
+def test_snap_graphs_with_communities(server):
+    server.files[SNAP + ".ungraph.txt.gz"] = gzip.compress(EDGES.encode())
+    server.files[SNAP + ".all.dedup.cmty.txt.gz"] = gzip.compress(b"1\t2\t5\n5\t9\t77\n30\t12\n")
+    server.files[SNAP + ".top5000.cmty.txt.gz"] = gzip.compress(b"30\t12\n")
+    assert graphclust.fetch_snap("com-Amazon").nodes.tolist() == [1, 2, 5, 9, 12, 30] and len(server.log) == 1
+    for _ in range(2):
+        graph, info = graphclust.fetch_snap("com-Amazon", return_info=True)
+        assert list(info.communities) == [{0, 1, 2}, {2, 3}, {4, 5}] and info.labels.tolist() == [0, 0, 1, 1, 2, 2]
+    assert list(graphclust.fetch_snap("com-Amazon", communities="top5000", return_info=True)[1].communities) == [{4, 5}]
+    assert graphclust.load_graph("snap:com-Amazon") == graph and len(server.log) == 3
+    part, cut = graphclust.fetch_snap("com-Amazon", largest_component=True, return_info=True)
+    assert part.nodes.tolist() == [1, 2, 5, 9] and cut.labels.tolist() == [0, 0, 1, 1]
+
+
+def test_snap_departments_and_categories_are_communities(server):
+    server.files["/data/email-Eu-core.txt.gz"] = gzip.compress(b"0 1\n1 0\n2 1\n3 3\n")
+    server.files["/data/email-Eu-core-department-labels.txt.gz"] = gzip.compress(b"0 7\n1 4\n2 7\n3 0\n")
+    server.files["/data/wiki-topcats.txt.gz"] = gzip.compress(b"0 1\n1 2\n2 3\n")
+    server.files["/data/wiki-topcats-categories.txt.gz"] = gzip.compress(b"Category:B;x; 1 2\nCategory:A; 0\n")
+    _, info = graphclust.fetch_snap("email-Eu-core", return_info=True)
+    assert list(info.communities) == [{3}, {1}, {0, 2}] and info.labels.tolist() == [2, 1, 2, 0]
+    for _ in range(2):
+        _, info = graphclust.fetch_snap("wiki-topcats", return_info=True)
+        assert info.communities.names == ("B;x", "A") or info.communities.names == ["B;x", "A"]
+        assert list(info.communities) == [{1, 2}, {0}] and info.labels.tolist() == [1, 0, 0, -1]
+
+
+def test_community_files_that_are_none(server):
+    server.files[SNAP + ".ungraph.txt.gz"] = gzip.compress(EDGES.encode())
+    for text, error, words in (
+        (b"1 2\n1 x\n", graphclust.GraphFormatError, "line 2: '1 x' is not a list of nodes"),
+        (b"9999999999999999999999\n", graphclust.GraphFormatError, "not ids"),
+    ):
+        server.files[SNAP + ".all.dedup.cmty.txt.gz"] = gzip.compress(text)
+        refuses(error, words, graphclust.fetch_snap, "com-Amazon", return_info=True)
+        clear_cache("snap:com-Amazon")
+    server.files[SNAP + ".all.dedup.cmty.txt.gz"] = gzip.compress(b"1 2\n")[:-4]
+    refuses(graphclust.IntegrityError, "corrupt archive", graphclust.fetch_snap, "com-Amazon", return_info=True)
+    server.files["/data/email-Eu-core.txt.gz"] = gzip.compress(b"0 1\n")
+    server.files["/data/email-Eu-core-department-labels.txt.gz"] = gzip.compress(b"0 7 1\n")
+    refuses(graphclust.GraphFormatError, "not a pair", graphclust.fetch_snap, "email-Eu-core", return_info=True)
+
+
+def test_names_and_communities_that_are_none(server):
+    refuses(
+        graphclust.ParameterError,
+        r"none of the 8 names .* the nearest are com-DBLP, ",
+        graphclust.fetch_snap,
+        "com-DBPL",
+    )
+    with pytest.raises(graphclust.ParameterError, match="'top5000' is unknown, expected one of 'all'"):
+        graphclust.fetch_snap("email-Eu-core", communities="top5000")
+    assert server.log == []
 
 
 @pytest.mark.slow
