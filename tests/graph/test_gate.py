@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 
-from graphclust.errors import GraphValidationError, ParameterError
+from graphclust.errors import GraphValidationError, GraphWarning, ParameterError
 from graphclust.graph.matrices import graph_from_csr, graph_of_checked_rows
 from graphclust.graph.node_order import in_order
 from graphclust.io.graph_input import as_graph
@@ -188,6 +188,9 @@ def test_networkx_weights_parallel_edges_and_loops():
     assert as_graph(graph).to_scipy().toarray().tolist() == [[0, 5, 0], [5, 0, 1], [0, 1, 7]]
     assert as_graph(graph, weight=None).to_scipy().toarray().tolist() == [[0, 2, 0], [2, 0, 1], [0, 1, 1]]
     assert as_graph(graph, weight="cost").loops.tolist() == [0, 0, 0.5]
+    refuses(GraphValidationError, "no edge has the attribute 'nonsense'", as_graph, graph, weight="nonsense")
+    with pytest.warns(GraphWarning, match="counted once"):  # of a list, or a table
+        assert as_graph([(0, 1), (0, 1), (1, 2)]).weights is None
     assert remarks_of(nx.empty_graph(3), weight="cost")[0].n_edges == 0
     assert graph.number_of_edges() == 4
 

@@ -275,19 +275,6 @@ def test_an_impossible_weight_of_an_edge_is_told_by_the_name_of_the_edge(value):
     refuses(GraphValidationError, words, as_graph, igraph.Graph.TupleList(edges, weights=True))
 
 
-def test_parallel_edges_of_a_multigraph_are_summed():
-    """Each counts 1 where it has no weight; repeated rows without weights, of a table or list, count once."""
-    parallel = [(0, 1), (0, 1), (1, 2)]
-    assert as_graph(nx.MultiGraph(parallel)).degrees.tolist() == [2, 3, 1]
-    weighted = nx.MultiGraph()
-    weighted.add_weighted_edges_from([(0, 1, 2.0), (0, 1, 0.5), (1, 2, 1.0)])
-    assert as_graph(weighted).degrees.tolist() == [2.5, 3.5, 1]
-    with pytest.warns(GraphWarning, match="counted once"):
-        assert as_graph(parallel).weights is None
-    with pytest.raises(GraphValidationError, match="no edge has the attribute 'nonsense'"):
-        as_graph(nx.MultiGraph(parallel), weight="nonsense")
-
-
 @pytest.mark.parametrize("measure", ["cluster_volumes", "conductance", "normalized_cut", "kernel_k_means_cost"])
 def test_a_measure_of_a_directed_graph_can_be_had_as_the_error_says(measure):
     directed, labels = nx.DiGraph([(0, 1), (1, 2), (2, 0), (2, 3)]), [0, 0, 0, 1]
@@ -359,12 +346,8 @@ def test_edges_in_one_direction_or_both_are_one_graph(edges, kind):
     assert graph.n_edges == 7 and graph.weights is None
     assert graph.neighbors(2).tolist() == [0, 1, 3]
     assert communities((kind(edges), 6), rng=0).k == 2
-
-
-def test_nodes_without_edges_are_nodes():
     with pytest.warns(GraphWarning, match="2 isolated nodes"):
-        graph = as_graph((TWO_TRIANGLES, 8))
-    assert graph.n_nodes == 8
+        assert as_graph((kind(edges), 8)).n_nodes == 8
 
 
 def test_parts_of_isolated_nodes_come_without_a_word_on_labels_that_they_would_not_have():
