@@ -9,9 +9,8 @@ import numpy as np
 import pytest
 from cases import for_each, refuses
 from coresets import some_coreset
-from graphs import all_graphs, make, make_graph
+from graphs import all_graphs, make, make_graph, poisoned_except
 from reference import algorithms as reference
-from test_seeding import poisoned_except
 
 from graphclust import Coreset
 from graphclust.coreset.label_extension import coreset_graph, extend_labels

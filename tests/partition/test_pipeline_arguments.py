@@ -24,10 +24,6 @@ def test_impossible_k_is_named(k, error):
     refuses(error, "k=", coreset_sc, nx.karate_club_graph(), k)
 
 
-def test_k_may_be_any_kind_of_whole_number():
-    assert coreset_sc(nx.karate_club_graph(), np.int64(2), rng=0).n_clusters == 2
-
-
 @for_each(
     ("options", "error", "words"),
     [
@@ -45,6 +41,7 @@ def test_k_may_be_any_kind_of_whole_number():
         ({"rng": "a"}, TypeError, "rng='a'"),
         ({"progress": 3}, TypeError, "progress=3"),
         ({"symmetrize": "mean"}, ParameterError, "symmetrize='mean'"),
+        ({"coresett": Coreset()}, TypeError, "coresett"),
     ],
 )
 @for_each("method", ["auto", "multilevel", "paper"])
@@ -64,11 +61,7 @@ def test_impossible_options_are_named(options, error, words, method):
         ("auto", {"resolution": "high"}, "resolution='high' is unknown, expected 'auto' or a number > 0"),
         ("paper", {"effort": "normal"}, "effort='normal' is not an option of method 'paper'"),
         ("paper", {"effort": "high"}, "effort='high' is not an option of method 'paper'"),
-        (
-            "auto",
-            {"effort": "high", "coreset": Coreset(embedding="power")},
-            "effort='high' is not an option of method 'paper'",
-        ),
+        ("auto", {"effort": "low", "coreset": Coreset(embedding="power")}, "effort='low' is not an option .* 'paper'"),
     ],
 )
 def test_options_that_the_method_does_not_have(method, options, words):
@@ -90,8 +83,8 @@ def test_giving_an_option_chooses_the_method_whatever_its_value(name):
             parameters = quietly(graph, 2, method=method, rng=0, **{name: value}).parameters
             assert parameters["method"] == method and name in parameters
         else:
-            with pytest.raises(ParameterError, match=f"{name}=.* is not an option of method '{method}'"):
-                coreset_sc(graph, 2, method=method, **{name: value})
+            words = f"{name}=.* is not an option of method '{method}'"
+            refuses(ParameterError, words, coreset_sc, graph, 2, method=method, **{name: value})
 
 
 @for_each(
@@ -118,8 +111,8 @@ def test_a_field_of_the_published_method_chooses_it():
 
 @for_each("name", NEW_ARGUMENTS)
 def test_an_argument_of_earlier_versions_is_told_what_takes_its_place(name):
-    with pytest.raises(TypeError, match=rf"^coreset_sc\(\) has no '{name}': .*(Coreset|balanced|communities)"):
-        coreset_sc(nx.karate_club_graph(), 2, **{name: 1})
+    words = rf"^coreset_sc\(\) has no '{name}': .*(Coreset|balanced|communities)"
+    refuses(TypeError, words, coreset_sc, nx.karate_club_graph(), 2, **{name: 1})
 
 
 def test_there_is_room_in_the_call():
@@ -127,8 +120,8 @@ def test_there_is_room_in_the_call():
 
 
 def test_an_option_too_many_is_refused_before_the_graph_is_read(tmp_path):
-    with pytest.raises(ParameterError, match="is not an option"):
-        coreset_sc(tmp_path / "no such file", 2, method="multilevel", coreset=Coreset(shift=1.0))
+    options = {"method": "multilevel", "coreset": Coreset(shift=1.0)}
+    refuses(ParameterError, "is not an option", coreset_sc, tmp_path / "no such file", 2, **options)
 
 
 def test_parameters_are_those_that_were_used():
@@ -137,10 +130,6 @@ def test_parameters_are_those_that_were_used():
     assert by_method["multilevel"] == {"method", "objective", "resolution", "effort", "components"}
     assert by_method["two-step"] == by_method["multilevel"] | {"coreset"}
     assert by_method["paper"] == {"method", "objective", "coreset"}
-
-
-def test_a_mistyped_option_is_named():
-    refuses(TypeError, "coresett", coreset_sc, nx.karate_club_graph(), 2, coresett=Coreset())
 
 
 def test_no_graph_to_cluster():

@@ -17,14 +17,16 @@ from graphclust.errors import GraphFormatError, GraphValidationError, ParameterE
 from graphclust.faces.cli.main import main
 
 
-@pytest.mark.parametrize("name", ["l.tsv", "l.json", "l.npz"])
-@pytest.mark.parametrize("nodes", [None, ["a b", "Ö", "7"], [10, 20, -3], np.array([5, 6, 7])])
-def test_labels_come_back(tmp_path, name, nodes):
-    labels = np.array([0, -1, 2])
-    write_labels(tmp_path / name, labels, nodes)
-    read_nodes, read = read_labels(tmp_path / name)
-    assert read_nodes == (list(range(3)) if nodes is None else list(nodes)) and read.tolist() == [0, -1, 2]
-    assert read.dtype == np.int64
+@pytest.mark.parametrize("name", ["l.tsv", "l.json", "l.npz", "l.csv", "l.part", "karate.graph.part.4"])
+def test_labels_come_back(tmp_path, name):
+    """CSV keeps any names, of METIS a file has the labels alone."""
+    labels, any_names = np.array([0, -1, 2, 1]), [["a,b", 'q"', " x\ny", "7"]] if name[-3:] in ("csv", "son") else []
+    for nodes in (None, ["a b", "Ö", "7", "x"], [10, 20, -3, 4], np.array([5, 6, 7, 9]), *any_names):
+        write_labels(tmp_path / name, labels, nodes, overwrite=True)
+        read_nodes, read = read_labels(tmp_path / name)
+        assert read_nodes == ([0, 1, 2, 3] if nodes is None or "part" in name else list(nodes))
+        assert read.dtype == np.int64 and read.tolist() == [0, -1, 2, 1]
+    assert "part" not in name or (tmp_path / name).read_text() == "0\n-1\n2\n1\n"
 
 
 def test_labels_by_name_are_written_with_their_names(tmp_path):
@@ -92,33 +94,15 @@ def test_a_line_of_metis_that_is_no_whole_number_is_named(tmp_path, word):
         read_labels(tmp_path / "l.part")
 
 
-@pytest.mark.parametrize(
-    "text, nodes",
-    [
-        ("1\t0\n-2\t1\n", [1, -2]),
-        ("007\t0\n8\t1\n", ["007", "8"]),  # one that a number would not bring back makes names of all
-        ("+7\t0\n8\t1\n", ["+7", "8"]),
-    ],
-)
-def test_names_of_other_programs_stay_as_they_are(tmp_path, text, nodes):
-    (tmp_path / "labels.tsv").write_text(text)
-    found, labels = read_labels(tmp_path / "labels.tsv")
-    assert (found, labels.tolist()) == (nodes, [0, 1])
+def test_names_of_other_programs_stay_as_they_are(tmp_path):
+    """One that a number would not bring back makes names of all."""
+    for names in ([1, -2], ["007", "8"], ["+7", "8"]):
+        (tmp_path / "labels.tsv").write_text("{}\t0\n{}\t1\n".format(*names))
+        found, labels = read_labels(tmp_path / "labels.tsv")
+        assert (found, labels.tolist()) == (names, [0, 1])
 
 
 KARATE = nx.karate_club_graph()
-
-
-@pytest.mark.parametrize("name", ["l.csv", "l.part", "karate.graph.part.4"])
-def test_more_formats_come_back(tmp_path, name):
-    """CSV keeps any names, of METIS a file has the labels alone."""
-    labels = np.array([0, -1, 2, 1])
-    for nodes in (None, ["a,b", 'q"', " x\ny", "7"], [4, 3, -2, 1]):
-        write_labels(tmp_path / name, labels, nodes, overwrite=True)
-        found, read = read_labels(tmp_path / name)
-        assert found == ([0, 1, 2, 3] if nodes is None or "part" in name else nodes) and (read == labels).all()
-    if "part" in name:
-        assert (tmp_path / name).read_text() == "0\n-1\n2\n1\n"
 
 
 @pytest.mark.parametrize("kind", ["graphml", "gexf"])
@@ -161,14 +145,11 @@ def test_cut_and_shares_of_two_cliques_and_a_bridge():
     assert "the largest 50.0% of the nodes, the smallest 25.0%; imbalance 1.50" in str(uneven)
 
 
-LOOKS_LIKE_NUMBERS = ["007", "+5", "-0", "1_0", "1.0", " 7", "\u0663", "1e3", ""]
-
-
 @pytest.mark.parametrize("ending", ["tsv", "txt", "json", "npz"])
-@pytest.mark.parametrize("name", LOOKS_LIKE_NUMBERS)
+@for_each("name", ["007", "+5", "-0", "1_0", "1.0", " 7", "\u0663", "1e3", ""])
 def test_a_name_that_only_looks_like_a_number_stays_text(tmp_path, ending, name):
     path = tmp_path / f"labels.{ending}"
-    write_labels(path, [0, 1, -1], ["12", name, "-3"])
+    write_labels(path, [0, 1, -1], ["12", name, "-3"], overwrite=True)
     nodes, labels = read_labels(path)
     assert nodes == ["12", name, "-3"] and labels.tolist() == [0, 1, -1]
 
@@ -187,21 +168,18 @@ def test_whole_numbers_come_back_as_numbers(tmp_path, rows, ending):
     assert all(type(node) is int for node in nodes)
 
 
-def test_a_table_made_by_hand(tmp_path):
-    path = tmp_path / "labels.tsv"
+def test_a_long_table_and_one_made_by_hand(tmp_path):
+    """A long one is written in pieces that join."""
+    labels, path = np.arange(200_000) % 7 - 1, tmp_path / "labels.tsv"
+    write_labels(path, labels)
+    nodes, read = read_labels(path)
+    assert nodes == list(range(200_000)) and np.array_equal(read, labels)
     path.write_text("two words\t5\r\nplain\t-1\r\n")
     nodes, labels = read_labels(path)
     assert nodes == ["two words", "plain"] and labels.tolist() == [5, -1]
     for row in ("a\t1.5\n", "a\t--1\n", "a\t\n", "a 1\n", "a\t1 \n"):
         path.write_text("node\tlabel\nb\t0\n" + row)
         refuses(GraphFormatError, "line 3", read_labels, path)
-
-
-def test_many_labels_are_written_in_pieces_that_join(tmp_path):
-    labels = np.arange(200_000) % 7 - 1
-    write_labels(tmp_path / "labels.tsv", labels)
-    nodes, read = read_labels(tmp_path / "labels.tsv")
-    assert nodes == list(range(200_000)) and np.array_equal(read, labels)
 
 
 BARBELL = nx.relabel_nodes(nx.barbell_graph(4, 0), dict(enumerate("abcdefgh")))
@@ -230,11 +208,15 @@ def written(tmp_path, name, text):
         ("l.tsv", "# a comment\twith a tab\na\t0\nb\t1\n", [0, 1]),
         ("l.json", '\ufeff{"nodes": ["a", "b"], "labels": ["x", "y"]}', ["x", "y"]),
         ("l.json", '{"a": 1, "b": 0}', [1, 0]),
+        ("l.tsv", "node\tlabel\n\na\t0\nb\t-1\n\n", [0, -1]),  # blank lines, and blanks before numbers
+        ("l.csv", "node,label\r\na,0\r\nb,-1\r\n\r\n", [0, -1]),
+        ("l.csv", "node,label\na, 0\nb, -1\n", [0, -1]),
+        ("l.part.1", "0\n-1\n\n", [0, -1]),
     ],
 )
 def test_labels_of_other_programs_are_read(tmp_path, name, text, labels):
     nodes, found = read_labels(written(tmp_path, name, text))
-    assert nodes == ["a", "b"] and found.tolist() == labels
+    assert nodes == ([0, 1] if "part" in name else ["a", "b"]) and found.tolist() == labels
 
 
 @pytest.mark.parametrize(
@@ -299,18 +281,3 @@ def test_whole_numbers_beyond_int64_never_become_floats(tmp_path, ending):
     names = [2**63 + 1, 2**63 + 2, 1]
     write_labels(tmp_path / f"l.{ending}", [0, 1, 2], names)
     assert [*map(int, read_labels(tmp_path / f"l.{ending}")[0])] == names
-
-
-@pytest.mark.parametrize(
-    ("name", "text"),
-    [
-        ("l.tsv", "node\tlabel\n\na\t0\nb\t-1\n\n"),
-        ("l.csv", "node,label\r\na,0\r\nb,-1\r\n\r\n"),
-        ("l.csv", "node,label\na, 0\nb, -1\n"),
-        ("l.part.1", "0\n-1\n\n"),
-    ],
-)
-def test_blank_lines_and_blanks_before_numbers_are_passed_over(tmp_path, name, text):
-    (tmp_path / name).write_text(text, newline="")
-    nodes, labels = read_labels(tmp_path / name)
-    assert len(nodes) == 2 and labels.tolist() == [0, -1]
