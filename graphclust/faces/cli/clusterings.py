@@ -50,10 +50,9 @@ def add_cluster(command: shared.Parser) -> None:
         max_size="the most nodes of a cluster",
         time_budget="use so long to find a better partition",
     )
-    shared.add_node_weight(command)
+    shared.add_shared(command, "--node-weight")
     shared.add_kind(command)
-    shared.add_seed(command)
-    shared.add_force(command)
+    shared.add_shared(command, "--seed", "--force")
 
 
 def run_cluster(options: argparse.Namespace) -> None:
@@ -101,11 +100,10 @@ def add_communities(command: shared.Parser) -> None:
         connectivity=f"{shared.CONNECTIVITY} labeled -1",
         time_budget="use so long to find a better partition",
     )
-    shared.add_node_weight(command)
+    shared.add_shared(command, "--node-weight")
     shared.add_kind(command)
     shared.add_outputs(command, "LABELS", LABELS, PAGE)
-    shared.add_seed(command)
-    shared.add_force(command)
+    shared.add_shared(command, "--seed", "--force")
 
 
 def _resolutions(text: str) -> float | list[float]:
@@ -206,8 +204,7 @@ def add_hierarchy(command: shared.Parser) -> None:
     )
     shared.add_outputs(command, "LEVELS", LEVELS, "write a report for the browser here, with a picture of the levels")
     shared.add_kind(command)
-    shared.add_seed(command)
-    shared.add_force(command)
+    shared.add_shared(command, "--seed", "--force")
 
 
 def run_hierarchy(options: argparse.Namespace) -> None:
@@ -264,8 +261,7 @@ def add_path(command: shared.Parser) -> None:
         max_size="the most nodes of a cluster",
         time_budget="after so long only finish, with the best so far",
     )
-    shared.add_node_weight(command)
-    shared.add_seed(command)
+    shared.add_shared(command, "--node-weight", "--seed")
 
 
 def run_path(options: argparse.Namespace) -> None:

@@ -18,7 +18,7 @@ def add_datasets(command: shared.Parser) -> None:
     add("--entries", nargs=2, type=float, metavar=("LEAST", "MOST"), help="how many entries, as in 1e6 1e8")
     add("--symmetric", action="store_true", default=None, help="only symmetric ones")
     add("--order", choices=("id", "memory", "name"), default="id", help="memory: largest need first (id)")
-    shared.add_report(command)
+    shared.add_shared(command, "--report")
 
 
 def run_datasets(options: argparse.Namespace) -> None:

@@ -23,7 +23,7 @@ def run_demo(options: argparse.Namespace) -> None:
 
 
 DEMO = shared.Command(
-    "demo", "cluster a planted graph, and a real one", shared.add_seed, run_demo,
+    "demo", "cluster a planted graph, and a real one", lambda command: shared.add_shared(command, "--seed"), run_demo,
     "graphclust demo           a planted graph of 50,000 nodes, and the karate club",
     "graphclust demo --seed 3  another planted graph",
 )  # fmt: skip

@@ -96,7 +96,7 @@ def add_convert(command: shared.Parser) -> None:
     shared.add_graph_file(command)
     command.add_argument("output", metavar="OUTPUT", type=shared.as_output, help=f"file to write: {WHERE}")
     add_format(command, STORE)
-    shared.add_force(command)
+    shared.add_shared(command, "--force")
 
 
 def run_convert(options: argparse.Namespace) -> None:
@@ -156,8 +156,7 @@ def add_knn(command: shared.Parser) -> None:
     add("--n-probes", type=int, default=16, metavar="N", help="lists an approximate search looks through (16)")
     add("--symmetrize", choices=RULES, default="union", help="which pairs to join (union)")
     add("--weights", choices=WEIGHTS, help="weights of the edges: by a scale for each point, or those of UMAP; else 1")
-    shared.add_seed(command)
-    shared.add_force(command)
+    shared.add_shared(command, "--seed", "--force")
 
 
 def run_knn(options: argparse.Namespace) -> None:

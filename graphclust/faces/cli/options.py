@@ -26,6 +26,16 @@ CONNECTIVITY = "well, or a number that the minimum cut inside each cluster is ab
 COLUMNS = ("source", "target", "weight", "header")
 ROWS = ("format", "symmetrize", "weights", "bipartite", "missing", "duplicates", "constraint", "encoding")
 LIMITS = ("memory_limit", "max_bytes")
+SHARED: dict[str, dict[str, Any]] = {
+    "--seed": {"type": int, "default": 0, "metavar": "S", "help": "of the random choices (0): same seed, same labels"},
+    "--force": {"action": "store_true", "help": "replace an output file that is there"},
+    "--report": {"choices": ("text", "json"), "default": "text", "help": "how to print the result (text)"},
+    "--node-weight": {
+        "metavar": "FILE",
+        "help": "bounds count these weights of the nodes: a number a line, or a table of names and weights, "
+        "FILE:COLUMN",
+    },
+}
 
 
 class Parser(argparse.ArgumentParser):
@@ -76,6 +86,12 @@ def everywhere() -> Parser:
     return parser
 
 
+def add_shared(parser: argparse.ArgumentParser, *options: str) -> None:
+    """Some of the options that several commands have."""
+    for option in options:
+        parser.add_argument(option, **SHARED[option])
+
+
 def add_graph_file(file: argparse.ArgumentParser, flag: str | None = None) -> None:
     """A graph's file, and how to read it; flag : the option that names the file, which then may be left out."""
     from graphclust.io.formats import toy_graphs
@@ -105,12 +121,7 @@ def add_graph_file(file: argparse.ArgumentParser, flag: str | None = None) -> No
     add("--encoding", metavar="NAME", help="of a text that is not UTF-8, such as cp1252")
     add("--memory-limit", type=int, metavar="BYTES", help="most that the header of the file may ask for")
     add("--max-bytes", type=int, metavar="BYTES", help="most that a compressed file may unpack to")
-    add_report(file)
-
-
-def add_report(parser: argparse.ArgumentParser) -> None:
-    """Whether people or programs read what is printed."""
-    parser.add_argument("--report", choices=("text", "json"), default="text", help="how to print the result (text)")
+    add_shared(file, "--report")
 
 
 def _column(text: str) -> str | int:
@@ -182,13 +193,6 @@ def reading_of(options: argparse.Namespace) -> dict[str, Any]:
 def as_output(name: str) -> str:
     """A name for an output; those of standard output mean the same as "-"."""
     return "-" if name in ("/dev/stdout", "/dev/fd/1", "/proc/self/fd/1") else name
-
-
-def add_seed(parser: argparse.ArgumentParser) -> None:
-    """The option that fixes the random choices."""
-    parser.add_argument(
-        "--seed", type=int, default=0, metavar="S", help="of the random choices (0): same seed, same labels"
-    )
 
 
 def reading_options(options: argparse.Namespace) -> dict[str, Any]:
@@ -351,19 +355,6 @@ def auto_or_number(text: str) -> str | float:
 
 
 TYPES: dict[str, Callable[[str], Any]] = {"min_size": number, "max_size": number, "connectivity": word_or_number}
-
-
-def add_node_weight(command: argparse.ArgumentParser) -> None:
-    """The option that says what the bounds on sizes count."""
-    command.add_argument(
-        "--node-weight", metavar="FILE",
-        help="bounds count these weights of the nodes: a number a line, or a table of names and weights, FILE:COLUMN",
-    )  # fmt: skip
-
-
-def add_force(parser: argparse.ArgumentParser) -> None:
-    """The option that lets an output replace a file."""
-    parser.add_argument("--force", action="store_true", help="replace an output file that is there")
 
 
 def print_report(options: argparse.Namespace, facts: dict[str, Any], text: str, files: dict[str, str]) -> None:

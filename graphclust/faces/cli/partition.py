@@ -45,14 +45,13 @@ def add_to(command: shared.Parser) -> None:
     shared.add_parameters(
         command, balanced_partition, effort="how much to try", time_budget="use so long to find a smaller cut"
     )
-    shared.add_node_weight(command)
+    shared.add_shared(command, "--node-weight")
     parts = "write each node's part here, in a format by the ending, or - for standard output"
     shared.add_outputs(command, "PARTS", parts)
     add("--to", choices=("metis",), help="write PARTS as METIS does, whatever the ending is")
     add("--permutation", metavar="FILE", help="write the rows grouped by part here, one number from 0 a line")
     add("--reordered", metavar="FILE", help="write the matrix here with its rows and columns grouped by part")
-    shared.add_seed(command)
-    shared.add_force(command)
+    shared.add_shared(command, "--seed", "--force")
 
 
 def run(options: argparse.Namespace) -> None:
