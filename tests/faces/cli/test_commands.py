@@ -278,20 +278,6 @@ def test_a_path_has_the_k_that_its_bounds_allow(capsys):
     assert "bounds" not in said(capsys, "path", "karate", "--to", 4)[1]
 
 
-@pytest.mark.parametrize(
-    ("words", "message"),
-    [
-        (["--to", 9, "--min-size", 5], "--min-size <= 4 or k <= 6"),
-        (["--from", 0], "--from 0 is out of range"),
-        (["--from", 5, "--to", 3], "--to 3 is less than --from 5"),
-        (["--to", 35], "--from and --to ask for k = 35, more than the 34 nodes of G with edges"),
-    ],
-)
-def test_impossible_paths_are_wrong_use(capsys, words, message):
-    code, out, err = said(capsys, "path", "karate", *words)
-    assert code == 2 and out == "" and message in err
-
-
 def test_a_time_budget_is_told_in_the_report(capsys):
     code, out, _ = said(capsys, "cluster", "karate", "-k", 4, "--time-budget", "1e-9")
     assert code == 0 and "note: the time budget of 1e-09 s ran out" in out
@@ -317,24 +303,6 @@ def test_an_interrupt_leaves_the_best_labels_where_they_were_asked_for(capsys, m
     assert (code, out) == (130, "") and err == f"graphclust: interrupted: the best labels so far are in {target}\n"
     assert np.array_equal(read_labels(target)[1], best.labels)
     assert said(capsys, "cluster", "karate", "-k", 3) == (130, "", "graphclust: interrupted\n")
-
-
-@pytest.mark.parametrize(
-    ("words", "message"),
-    [
-        (["cluster", "-k", 2, "--html", ""], "the name of a file to write is empty"),
-        (["cluster", "-k", 2, "--html", "-"], "only -o and --permutation write to standard output"),
-        (["hierarchy", "--html", "-"], "only -o and --permutation write to standard output"),
-        (["hierarchy", "--levels", 0], "--levels 0 is out of range"),
-        (["partition"], "graphclust cluster, without -k, takes the number that the graph shows"),
-        (["partition", "-k", 2, "--reordered", "-"], "--reordered '-' ends in none of .mtx"),
-        (["partition", "-k", 2, "-o", "-", "--permutation", "-"], "both name standard output"),
-    ],
-)
-def test_outputs_and_ranges_that_cannot_be_are_refused_by_their_options(capsys, tmp_path, monkeypatch, words, message):
-    monkeypatch.chdir(tmp_path)
-    code, out, err = said(capsys, words[0], "karate", *words[1:])
-    assert (code, out) == (2, "") and message in err and "format" not in err and not any(tmp_path.iterdir())
 
 
 def test_a_permutation_on_standard_output_is_alone_there(capsys):
