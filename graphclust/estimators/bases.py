@@ -69,20 +69,18 @@ def as_n_clusters(n_clusters: Any, n_samples: int) -> int:
     )  # fmt: skip
 
 
-def check_sparse(X: Any) -> None:
-    """Refuse a sparse matrix with damaged arrays, which scikit-learn converts before it looks at them."""
+def validated(estimator: Any, X: Any, **options: Any) -> Any:
+    """scikit-learn's `validate_data` of what it looks at too late, or not: damaged sparse arrays, and masked ones."""
     if issparse(X) and X.ndim == 2:
         with_checked_arrays(X, "X")
-
-
-def as_points(estimator: Any, X: Any, *, reset: bool, sparse: bool = True) -> Any:
-    """Points as float64 or float32, C-ordered or CSR, and the number and names of their features kept or compared."""
-    check_sparse(X)
     if isinstance(X, np.ndarray):
         X = as_array(X, "X")
-    return validate_data(
-        estimator, X, reset=reset, accept_sparse="csr" if sparse else False, dtype=[np.float64, np.float32], order="C"
-    )
+    return validate_data(estimator, X, **options)
+
+
+def as_points(estimator: Any, X: Any, *, reset: bool, accept_sparse: Any = "csr") -> Any:
+    """Points as float64 or float32, C-ordered or CSR, and the number and names of their features kept or compared."""
+    return validated(estimator, X, reset=reset, accept_sparse=accept_sparse, dtype=[np.float64, np.float32], order="C")
 
 
 class PointModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseEstimator):

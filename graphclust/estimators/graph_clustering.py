@@ -25,12 +25,12 @@ from sklearn.metrics.pairwise import (
     pairwise_kernels,
     rbf_kernel,
 )
-from sklearn.utils.validation import check_is_fitted, check_non_negative, check_symmetric, validate_data
+from sklearn.utils.validation import check_is_fitted, check_non_negative, check_symmetric
 
-from graphclust.checks import as_array, as_choice, as_number, as_whole_number
+from graphclust.checks import as_choice, as_number, as_whole_number
 from graphclust.coreset.options import Coreset
 from graphclust.errors import GraphValidationError, GraphWarning, ParameterError, amount, warn_caller
-from graphclust.estimators.bases import BaseEstimator, ClusterMixin, as_n_clusters, as_rng, check_sparse
+from graphclust.estimators.bases import BaseEstimator, ClusterMixin, as_n_clusters, as_rng, validated
 from graphclust.graph.container import Graph
 from graphclust.graph.matrices import ROUND_OFF
 from graphclust.io.graph_input import as_graph
@@ -171,7 +171,6 @@ class _GraphModel(ClusterMixin, BaseEstimator):
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Cluster points, (n_samples, n_features), or with affinity="precomputed" a graph, (n_samples, n_samples)."""
-        check_sparse(X)
         X = self._check(X, ensure_min_samples=2)
         if self.affinity in GIVEN:
             if X.shape[0] != X.shape[1]:
@@ -188,9 +187,7 @@ class _GraphModel(ClusterMixin, BaseEstimator):
         if isinstance(X, Graph) or hasattr(X, "adjacency"):
             matrix = "X.to_scipy()" if isinstance(X, Graph) else "networkx.to_scipy_sparse_array(X)"
             raise TypeError(f"X is a {type(X).__name__}, expected points, or {matrix} with affinity='precomputed'")
-        if isinstance(X, np.ndarray):
-            X = as_array(X, "X")
-        return validate_data(self, X, accept_sparse=SPARSE_FORMATS, dtype=np.float64, **options)
+        return validated(self, X, accept_sparse=SPARSE_FORMATS, dtype=np.float64, **options)
 
     @property
     def affinity_matrix_(self) -> sparse.csr_array:

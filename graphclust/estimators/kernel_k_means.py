@@ -10,10 +10,10 @@ import numpy as np
 from scipy import sparse
 from sklearn.metrics.pairwise import pairwise_kernels
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from graphclust.checks import as_choice, as_number, as_weights, as_whole_number
-from graphclust.estimators.bases import PointModel, as_n_clusters, as_points, as_rng, check_sparse
+from graphclust.estimators.bases import PointModel, as_n_clusters, as_points, as_rng, validated
 from graphclust.points.kernel_k_means.coreset import coreset_kernel_kmeans
 from graphclust.points.kernel_k_means.full_batch import KernelKMeansResult, kernel_kmeans
 from graphclust.points.kernel_k_means.matrix_kernels import DenseKernel, Kernel, SparseKernel
@@ -146,9 +146,8 @@ class KernelKMeans(PointModel):
 
     def _check(self, X: Any, *, reset: bool) -> Any:
         if self.kernel != "precomputed":
-            return as_points(self, X, reset=reset, sparse=False)
-        check_sparse(X)
-        X = validate_data(self, X, reset=reset, accept_sparse="csr", dtype=np.float64)
+            return as_points(self, X, reset=reset, accept_sparse=False)
+        X = validated(self, X, reset=reset, accept_sparse="csr", dtype=np.float64)
         if reset and X.shape[0] != X.shape[1]:
             raise ValueError(f"X should be a square kernel matrix, got shape {X.shape}")
         return X
