@@ -290,6 +290,7 @@ def graph_from_csr(
     faults, asymmetry = np.zeros((2, len(blocks) - 1), np.int64)
     rows = Rows(indptr, indices, NO_WEIGHTS if weights is None else weights)
     run_in_blocks(csr_checks.check_rows, blocks, rows, rows.weights.view(np.uint64), sums, faults, asymmetry)
+    matrix = None
     if faults.any():
         _refuse_bad_entries(blocks, rows)
         matrix = scipy_csr(indptr, indices, weights, n, copy=True)
@@ -303,10 +304,14 @@ def graph_from_csr(
         n_zeros = len(indices) - n_duplicates - matrix.nnz
         if n_zeros:
             remarks = (*remarks, f"{amount(n_zeros, 'stored zero was', 'stored zeros were')} dropped")
-        return _from_canonical(matrix, nodes, remarks, symmetrize, tolerance)
-    if asymmetry.sum() != 0:  # wraps around, as it should
+    elif asymmetry.sum() != 0:  # wraps around, as it should
         matrix, remark = join_directions(scipy_csr(indptr, indices, weights, n), symmetrize, tolerance)
-        return _from_canonical(matrix, nodes, (*remarks, remark), None, tolerance)
+        remarks, symmetrize = (*remarks, remark), None
+    if matrix is not None:
+        return graph_from_csr(
+            matrix.indptr, matrix.indices, None if all_ones(matrix.data) else matrix.data,
+            nodes=nodes, remarks=remarks, symmetrize=symmetrize, tolerance=tolerance,
+        )  # fmt: skip
     check_degrees(sums.degrees)
     if indices.dtype != np.int32:
         narrow = np.empty(len(indices), np.int32)
@@ -336,14 +341,6 @@ def graph_of_checked_rows(
     run_in_blocks(csr_checks.sum_rows, entry_blocks(indptr), rows, sums)
     check_degrees(sums.degrees)
     return Graph(indptr, indices, weights, *sums, nodes, remarks)
-
-
-def _from_canonical(matrix: sparse.csr_array, nodes, remarks, symmetrize, tolerance) -> Graph:
-    weights = None if all_ones(matrix.data) else matrix.data
-    return graph_from_csr(
-        matrix.indptr, matrix.indices, weights,
-        nodes=nodes, remarks=remarks, symmetrize=symmetrize, tolerance=tolerance,
-    )  # fmt: skip
 
 
 def _refuse_bad_entries(blocks: np.ndarray, rows: Rows) -> None:
