@@ -197,7 +197,6 @@ class PairwiseKernel(PointKernel):
     def __init__(self, X: Any, metric: Any, **options: Any):
         super().__init__(X)
         self.metric, self.options = metric, options
-        self.diagonal = self.self_affinities(self.X)
 
     def entries(self, Y: np.ndarray, Z: np.ndarray) -> np.ndarray:
         """As for every kernel of points."""

@@ -105,7 +105,21 @@ _HEAT_COLUMNS = 256
 _HEAT_DENSE = 10_000  # nodes up to which all columns are kept
 
 
-class DenseKernel(Kernel):
+class MatrixKernel(Kernel):
+    """A kernel of which a matrix K, shape (n, n), holds all entries."""
+
+    K: Any
+
+    def against(self, Y: Any, columns: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Y : k(y, x) for every point x, dense or sparse, (m, n). k(y, y), which nobody knows, is given as 0."""
+        Y = as_checked_csr(Y, "Y") if sparse.issparse(Y) else as_array(Y, "Y").astype(np.float64, copy=False)
+        if Y.ndim != 2 or Y.shape[1] != self.n or not np.isfinite(Y.data if sparse.issparse(Y) else Y).all():
+            raise GraphValidationError(f"Y has shape {Y.shape}, expected finite numbers, shape (m, {self.n})")
+        some = Y[:, columns]
+        return some.toarray() if sparse.issparse(some) else some, np.zeros(Y.shape[0])
+
+
+class DenseKernel(MatrixKernel):
     """A symmetric matrix K, shape (n, n), float32 or float64; it need not be positive semi-definite.
 
     Raises GraphValidationError for a matrix that is not square, symmetric and finite, TypeError for no numbers.
@@ -119,7 +133,7 @@ class DenseKernel(Kernel):
         if array.dtype.kind not in "biuf":
             raise TypeError(f"K is {type(K).__name__} of dtype {array.dtype}, expected a matrix of real numbers")
         _check_square(array.shape)
-        self.K: np.ndarray = np.ascontiguousarray(array, dtype=np.float32 if array.dtype == np.float32 else np.float64)
+        self.K = np.ascontiguousarray(array, dtype=np.float32 if array.dtype == np.float32 else np.float64)
         self.n, self.dtype = len(self.K), self.K.dtype
         largest = max(abs(float(self.K.max())), abs(float(self.K.min())))
         if not np.isfinite(largest):
@@ -135,12 +149,8 @@ class DenseKernel(Kernel):
             return self.K[rows, columns]
         return self.K[rows[:, None], columns]
 
-    def against(self, Y: Any, columns: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Y : k(y, x) for every point x, shape (m, n). What k(y, y) is remains unknown, and is given as 0."""
-        return _as_rows(Y, self.n, columns)
 
-
-class SparseKernel(Kernel):
+class SparseKernel(MatrixKernel):
     """A symmetric SciPy sparse matrix K, shape (n, n); a missing entry is 0.
 
     weights : of the points, shape (n,), where K prescribes them: those of weight 0 are no points, and get label -1.
@@ -172,10 +182,6 @@ class SparseKernel(Kernel):
         entries = np.zeros((len(rows), len(distinct)))
         gather_entries(*self._arrays, np.asarray(rows, np.int64), distinct, entries)
         return entries if np.array_equal(distinct, columns) else entries[:, positions]
-
-    def against(self, Y: Any, columns: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """As for a dense matrix; Y may be sparse."""
-        return _as_rows(Y, self.n, columns)
 
     def add_sums(
         self, votes: sparse.csc_array, rows: np.ndarray, columns: Rows, sums: np.ndarray, progress: Progress
@@ -306,15 +312,6 @@ def nearest_neighbor_kernel(X: Any, n_neighbors: int = 10, *, method: str = "exa
     """
     neighbors = knn_graph(X, n_neighbors, method=method, rng=rng).to_scipy()
     return SparseKernel(GraphKernel(neighbors + sparse.eye_array(neighbors.shape[0]), loops="given").K)
-
-
-def _as_rows(Y: Any, n: int, columns: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Some columns of the rows k(y, x), (m, n), of new points, and zeros for their k(y, y), which nobody knows."""
-    Y = as_checked_csr(Y, "Y") if sparse.issparse(Y) else as_array(Y, "Y").astype(np.float64, copy=False)
-    if Y.ndim != 2 or Y.shape[1] != n or not np.isfinite(Y.data if sparse.issparse(Y) else Y).all():
-        raise GraphValidationError(f"Y has shape {Y.shape}, expected finite numbers, shape (m, {n})")
-    some = Y[:, columns].toarray() if sparse.issparse(Y) else Y[:, columns]
-    return some, np.zeros(Y.shape[0])
 
 
 def _check_square(shape: tuple[int, ...]) -> None:

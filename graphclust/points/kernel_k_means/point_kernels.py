@@ -12,6 +12,7 @@ import numpy.typing as npt
 from scipy import sparse
 from scipy.spatial.distance import cdist
 
+from graphclust.cached import cached_property
 from graphclust.checks import as_number, as_weights, as_whole_number
 from graphclust.compiled.points.gaussian_sums import COLUMNS, FEATURES, ROWS, Scaled, Spans, Votes, add_gaussian_sums
 from graphclust.compiled.runtime.blocks import row_blocks, run_in_blocks
@@ -37,7 +38,10 @@ class PointKernel(Kernel):
     def __init__(self, X: Any):
         self.X = _dense(X, "X", self.squares)
         self.n, self.dtype = len(self.X), self.X.dtype
-        self.diagonal = np.ones(self.n)
+
+    @cached_property
+    def diagonal(self) -> np.ndarray:  # type: ignore[override]
+        return self.self_affinities(self.X)
 
     def block(self, rows: Rows, columns: Rows) -> np.ndarray:
         return self.entries(self.X[rows], self.X[columns])
@@ -216,7 +220,6 @@ class PolynomialKernel(PointKernel):
                 f"X holds numbers up to {largest_size(self.X):.3g} in size, of which a kernel of degree {self.degree} "
                 f"overflows in {self.dtype}; divide X by a power of ten, or pass a smaller scale"
             )
-        self.diagonal = self.self_affinities(self.X)
 
     def entries(self, Y: np.ndarray, Z: np.ndarray) -> np.ndarray:
         products = Y @ Z.T
@@ -250,7 +253,6 @@ class LinearKernel(PolynomialKernel):
             unit = math.ldexp(1.0, math.frexp(spread)[1] - 1)
             self.origin = unit * np.rint(mean / unit)
             self.X = self.X - self.origin
-            self.diagonal = self.self_affinities(self.X)
 
     def _new(self, Y: Any) -> np.ndarray:
         return super()._new(Y) - self.origin
@@ -266,10 +268,6 @@ class CosineKernel(PointKernel):
     """
 
     squares = False
-
-    def __init__(self, X: Any):
-        super().__init__(X)
-        self.diagonal = self.self_affinities(self.X)
 
     def entries(self, Y: np.ndarray, Z: np.ndarray) -> np.ndarray:
         return _unit(Y) @ _unit(Z).T

@@ -47,16 +47,15 @@ def as_kernel(K_or_X: Any, kernel: str, sample_weight: Any, weight: str | None =
             f"K_or_X is a {type(K_or_X).__name__}, expected points, a matrix, a graph or a kernel such as GraphKernel; "
             "pass its graph, K_or_X.graph"
         )
-    if not isinstance(K_or_X, Kernel):
-        of_graph = isinstance(K_or_X, Graph) or hasattr(K_or_X, "adjacency")
-        if of_graph or kernel == "normalized cut":
-            return GraphKernel(K_or_X, weight=weight)
+    is_kernel, is_graph = isinstance(K_or_X, Kernel), isinstance(K_or_X, Graph) or hasattr(K_or_X, "adjacency")
+    if not is_kernel and (is_graph or kernel == "normalized cut"):
+        return GraphKernel(K_or_X, weight=weight)
     if weight != "weight":
         raise ParameterError(
             f"weight={weight!r} names an attribute of edges, which a {type(K_or_X).__name__} does not have; leave it "
             "out, and give the weights of points as sample_weight"
         )
-    if isinstance(K_or_X, Kernel):
+    if is_kernel:
         return K_or_X
     if kernel != "precomputed" and _looks_like_a_kernel(K_or_X):
         warn_caller(
