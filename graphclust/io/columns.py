@@ -40,11 +40,6 @@ class Columns(NamedTuple):
     weight: Column = None
     header: bool | None = None
 
-    @property
-    def are_named(self) -> bool:
-        """Whether a column is asked for by its name."""
-        return any(isinstance(column, str) for column in self[:3])
-
 
 class Choice(NamedTuple):
     """Places of the columns; sure: the weight was named, or its name means nothing else."""

@@ -8,6 +8,7 @@ one loop does both.
 import math
 import re
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from typing import NoReturn
@@ -209,6 +210,9 @@ def _value_at(block: memoryview, position: int, field: str, path: str, line: int
     """A value that the loop has left, by Python; what is not finite is counted later."""
     found = _WORD.match(block, position)
     assert found is not None
+    with suppress(ValueError):
+        if field in ("real", "complex") and b"_" not in found[0]:
+            return float(found[0])
     _explain_value(found[0], field, path, line + bytes(block[:position]).count(b"\n") + 1)
     return float(found[0])
 

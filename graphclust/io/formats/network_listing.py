@@ -128,15 +128,12 @@ class NetworkListing:
         is_number = type is None or type.lower() in NUMBERS
         if type is not None and is_number and name in self._of_numbers:
             return self._of_numbers[name]
-        attribute = EdgeAttribute(name, self.may_be_weight(name), is_number)
+        is_wanted = means_weight(name) if self.weight is None else name == self.weight
+        attribute = EdgeAttribute(name, is_wanted, is_number)
         self.attributes.append(attribute)
         if type is not None and is_number:
             self._of_numbers[name] = attribute
         return attribute
-
-    def may_be_weight(self, name: str) -> bool:
-        """Whether an attribute of this name is the one that was asked for, or one of the names that weights have."""
-        return means_weight(name) if self.weight is None else name == self.weight
 
     def list_other_ends(self) -> int:
         """Give numbers to the nodes that only edges name; returns how many there are."""

@@ -68,11 +68,6 @@ class AttributeLines:
         return [f"attributes not used: {found[:80]}"] if found else []
 
 
-def has_attributes(line: bytes) -> bool:
-    """Whether a line holds two ids and a dict."""
-    return _match(line) is not None
-
-
 def _match(line: bytes) -> re.Match[bytes] | None:
     """The ids, the separator, and the dict; None for a line of names, one of which may be in braces.
 
@@ -164,7 +159,7 @@ class EdgeLines:
             rows = head.removeprefix(_BOM).split(b"\n")
             rows[[row.strip() for row in rows].index(self.first)] = b""
             head = b"\n".join(rows)
-        if any(map(has_attributes, data_lines(head))):
+        if any(map(_match, data_lines(head))):
             weight = columns.weight if isinstance(columns.weight, str) else None
             self.attributes = AttributeLines(source.path, weight)
             head = AttributeLines(source.path, weight).rewrite(head[: head.rfind(b"\n") + 1] or head, 0)

@@ -189,11 +189,10 @@ def layout_of(
         )
         found = f"the first edge is {quote(data_lines(head)[0])!r}, {len(fields)} columns"
         raise GraphFormatError(f"{found}; {expected}", path, first.line)
-    if konect and len(fields) > 2 and asked == Columns():
-        weighted = konect[2] != b"unweighted"
-        layout = _layout_of_choice(Choice(0, 1, 2 if weighted else None), None, len(fields), delimiter, weights)
-    elif timed:
-        layout = _layout_of_choice(Choice(0, 1, 2, sure=False), None, len(fields), delimiter, weights)
+    of_konect = konect and len(fields) > 2 and asked == Columns()
+    if of_konect or timed:
+        choice = Choice(0, 1, None if konect and konect[2] == b"unweighted" else 2, sure=not timed)
+        layout = _layout_of_choice(choice, None, len(fields), delimiter, weights)
     else:
         layout = _chosen(asked, names, len(fields), delimiter, rows, weights, path)
     if konect:
@@ -201,11 +200,10 @@ def layout_of(
     above = [(line, row) for line, row in marked if line < first.line] if delimiter and text_ids is not False else []
     if names is not None:
         above = []
-    row_above = _first_row_above(above, len(fields), bool(below))
-    numeric = _are_ends_ids(layout, fields, first.text)
-    first_line = first.line
-    if row_above is not None:
-        first_line, fields = row_above
+    numeric, first_line = _are_ends_ids(layout, fields, first.text), first.line
+    rows_above = [(line, row) for line, row in above if _may_be_row(row, len(fields))]
+    if rows_above and (len(fields) == 3 or below):  # one alone, without a weight, may as well name the columns
+        first_line, fields = rows_above[0]
         numeric, above = False, []
     if text_ids is None:
         ends = [fields[layout.source], fields[layout.target]]
@@ -255,8 +253,8 @@ def _end_in_times(rows: list[Row]) -> bool:
 
 def _has(asked: Columns, fields: list[str]) -> bool:
     """Whether a line holds all the names that are asked for."""
-    names = {plain_name(field) for field in fields}
-    return asked.are_named and all(plain_name(name) in names for name in asked[:3] if isinstance(name, str))
+    named = [plain_name(name) for name in asked[:3] if isinstance(name, str)]
+    return named != [] and set(named) <= {plain_name(field) for field in fields}
 
 
 def _names_above(
@@ -281,15 +279,6 @@ def _are_ends_ids(layout: Layout, fields: list[str], line: str) -> bool:
         return False
     ends = [fields[layout.source], fields[layout.target]]
     return all(map(_is_id, ends)) and not any(is_quoted(end, line) for end in ends)
-
-
-def _first_row_above(above: list, n_columns: int, others_below: bool) -> tuple[int, list[str]] | None:
-    """The first of the marked lines above all others that is a row of the table, if one is.
-
-    A line that stands there alone, and has no weight, may as well be the names of the columns.
-    """
-    rows = [(line, fields) for line, fields in above if _may_be_row(fields, n_columns)]
-    return rows[0] if rows and (n_columns == 3 or others_below) else None
 
 
 def _may_be_row(fields: list[str], n_columns: int) -> bool:
