@@ -110,8 +110,8 @@ def ends_by_name(names: list[str]) -> tuple[int, int] | None:
     places: list[dict[str, int]] = [{}, {}]
     for place, name in reversed(list(enumerate(plain))):
         for word, of_rest in zip((_SOURCE, _TARGET), places, strict=True):
-            if found := word.fullmatch(name):
-                of_rest[found[1]] = place
+            if match := word.fullmatch(name):
+                of_rest[match[1]] = place
     pairs = {rest: (place, places[1][rest]) for rest, place in places[0].items() if rest in places[1]}
     best = next((pairs[rest] for rest in _BEST_REST if rest in pairs), None)
     return next(iter(pairs.values())) if best is None and len(pairs) == 1 else best
@@ -215,8 +215,8 @@ def refuse_columns(names: list[str] | None, n_columns: int, rows: Callable[[], l
     """Refuse a table whose ends are not plain; a first column that names nodes is a hint at what it is."""
     hint = "looks like a table of nodes: " if names is not None and names and names_nodes(names[0]) else ""
     shown = " | ".join(row[:_SHOWN] for row in rows()[:3])
-    found = f"{hint}no two of its columns are plainly the ends of an edge; name them by source= and target="
-    raise GraphFormatError(f"{found}; there are {columns_found(names, n_columns)}; its first rows: {shown}", path)
+    problem = f"{hint}no two of its columns are plainly the ends of an edge; name them by source= and target="
+    raise GraphFormatError(f"{problem}; there are {columns_found(names, n_columns)}; its first rows: {shown}", path)
 
 
 def _is_unnamed(name: str) -> bool:
@@ -228,12 +228,12 @@ def _place(asked: Column, argument: str, names: list[str] | None, n_columns: int
     """The place of the column that an argument names, exactly or, failing that, in plain letters."""
     if asked is None:
         return None
-    found = [asked] if isinstance(asked, int) and asked < n_columns else []
+    places = [asked] if isinstance(asked, int) and asked < n_columns else []
     if isinstance(asked, str) and names is not None:
-        found = [column for column, name in enumerate(names) if name.strip() == asked.strip()]
-        found = found or [column for column, name in enumerate(names) if plain_name(name) == plain_name(asked)]
-    if len(found) != 1:
-        what = "names two columns" if found else "is not a column"
+        places = [column for column, name in enumerate(names) if name.strip() == asked.strip()]
+        places = places or [column for column, name in enumerate(names) if plain_name(name) == plain_name(asked)]
+    if len(places) != 1:
+        what = "names two columns" if places else "is not a column"
         wrong = f"{path}: {argument}={asked!r} {what} of the table, expected one of {columns_found(names, n_columns)}"
         raise GraphValidationError(wrong)
-    return found[0]
+    return places[0]

@@ -186,23 +186,23 @@ def apply_policies(
         expected = 'expected each edge once; duplicates="sum" adds their weights, "max" keeps the largest'
         raise GraphValidationError(f"{edges.path}: {repeated}{pair(edges_to_csr.DUPLICATE)}, {expected}")
     if edges.symmetric == "stored once" and counts.two_way:
-        found = f"{amount(counts.two_way, 'entry', 'entries')}, the first {pair(edges_to_csr.TWO_WAY)}"
+        problem = f"{amount(counts.two_way, 'entry', 'entries')}, the first {pair(edges_to_csr.TWO_WAY)}"
         expected = "expected each edge once, in one triangle"
-        raise GraphFormatError(f"is symmetric but holds both triangles of {found}; {expected}", edges.path)
+        raise GraphFormatError(f"is symmetric but holds both triangles of {problem}; {expected}", edges.path)
     if edges.symmetric == "stored twice" and counts.one_way + counts.unequal:
         kind = edges_to_csr.ONE_WAY if counts.one_way else edges_to_csr.UNEQUAL
-        found = f"{amount(counts.one_way + counts.unequal, 'edge lacks', 'edges lack')} an equal counterpart"
+        problem = f"{amount(counts.one_way + counts.unequal, 'edge lacks', 'edges lack')} an equal counterpart"
         where = f"from the other end, the first {pair(kind)}"
-        raise GraphFormatError(f"{found} {where}; expected both directions with one weight", edges.path)
+        raise GraphFormatError(f"{problem} {where}; expected both directions with one weight", edges.path)
     one_way = f"{amount(counts.one_way, 'edge has', 'edges have')} one direction"
     if edges.symmetric == "list" and not counts.two_way and counts.one_way:
         edges.remarks.append("each edge is listed in one direction and was read as undirected")
     elif edges.symmetric != "stored once" and counts.one_way + counts.unequal:
         if symmetrize is None:
             kind = edges_to_csr.UNEQUAL if counts.unequal else edges_to_csr.ONE_WAY
-            found = f"{one_way} and {counts.unequal} two unequal ones, the first {pair(kind)}"
+            problem = f"{one_way} and {counts.unequal} two unequal ones, the first {pair(kind)}"
             remedy = 'expected an undirected graph, or pass symmetrize="max" or "sum"'
-            raise GraphValidationError(f"{edges.path}: not symmetric: {found}; {remedy}")
+            raise GraphValidationError(f"{edges.path}: not symmetric: {problem}; {remedy}")
         two_way = f"{counts.unequal} two unequal ones, {counts.two_way - counts.unequal} two equal ones"
         rule = "the larger of its two weights" if symmetrize == "max" else "the sum of its two weights"
         edges.repairs.append(f"the graph was directed ({one_way}, {two_way}); each edge has {rule}")
@@ -221,10 +221,10 @@ def check_memory(path: str, n_nodes: int, n_entries: int, weighted: bool, file_b
     needed = bytes_to_load(n_nodes, n_entries, 2 * n_entries, weighted)
     available = allowed_bytes(file_bytes, limit)
     if needed > available or n_nodes >= 2**31:
-        found = f"{n_nodes} nodes and {n_entries} entries need about {needed} bytes ({in_mebibytes(needed)})"
+        problem = f"{n_nodes} nodes and {n_entries} entries need about {needed} bytes ({in_mebibytes(needed)})"
         allowed = f"memory_limit is {in_mebibytes(available)} for {file_bytes} bytes of file"
         remedy = "pass a larger memory_limit if the file is right (at most 2^31 - 1 nodes)"
-        raise ResourceLimitError(f"{path}: {found}, but {allowed}; {remedy}")
+        raise ResourceLimitError(f"{path}: {problem}, but {allowed}; {remedy}")
 
 
 def allowed_bytes(file_bytes: int, limit: int | None) -> int:

@@ -215,8 +215,8 @@ def _with_function(message: str, function: Callable[..., Any], own: tuple[str, .
     first, *others = inspect.signature(function).parameters
     names = "|".join(name for name in others if name not in own)
 
-    def as_call(found: re.Match[str]) -> str:
-        return found[0] if found[1] is None else f"{function.__name__}({first}, {found[1]}={found[2] or '...'})"
+    def as_call(match: re.Match[str]) -> str:
+        return match[0] if match[1] is None else f"{function.__name__}({first}, {match[1]}={match[2] or '...'})"
 
     named = rf"""\w\([^()]*\)|(?<![\w.])({names})=('[^']*'|"[^"]*"|True|False|None|)"""
     message = re.sub(named, as_call, message)

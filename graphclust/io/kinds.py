@@ -238,9 +238,9 @@ def _kind_of(G: Any, symmetrize: str | None) -> Kind:
     is_matrix = sparse.issparse(G) or isinstance(G, np.ndarray)
     is_rectangular = is_matrix and len(G.shape) == 2 and G.shape[0] != G.shape[1] and 0 not in G.shape
     if is_rectangular and isinstance(G, np.ndarray) and G.shape[1] in (2, 3):
-        found = f"G has shape {G.shape}, a matrix between two sides or a list of edges"
+        problem = f"G has shape {G.shape}, a matrix between two sides or a list of edges"
         remedy = "pass kind='bipartite', or edges as a list of tuples: [*map(tuple, G.tolist())]"
-        raise GraphValidationError(f"{found}, expected to be told which: {remedy}")
+        raise GraphValidationError(f"{problem}, expected to be told which: {remedy}")
     return "bipartite" if is_rectangular else "undirected"
 
 
@@ -366,9 +366,9 @@ def _between_sides(entries: Entries, sides: Sequence[Any] | None) -> Entries:
     within = np.flatnonzero(of_one[row] == of_one[column])
     if len(within):
         u, v = nodes[row[within[0]]], nodes[column[within[0]]]
-        found = f"edge ({u!r}, {v!r}) lies inside the side {int(of_one[row[within[0]]])}"
+        problem = f"edge ({u!r}, {v!r}) lies inside the side {int(of_one[row[within[0]]])}"
         remedy = 'correct the attribute, or leave kind="bipartite" out'
-        raise GraphValidationError(f"{found}, expected edges between the sides alone; {remedy}")
+        raise GraphValidationError(f"{problem}, expected edges between the sides alone; {remedy}")
     zeros, ones = np.flatnonzero(~of_one), np.flatnonzero(of_one)
     matrix, backward = entries.matrix[zeros][:, ones], entries.matrix[ones][:, zeros].T.tocsr()
     is_twice = matrix.nnz == backward.nnz and (matrix != backward).nnz == 0  # as an undirected graph has its edges

@@ -56,8 +56,8 @@ def read_node_weights(path: str | os.PathLike[str], graph: Graph) -> np.ndarray:
             weights[u] = _number(words[place], path, line)
     missing = np.flatnonzero(np.isnan(weights))
     if len(missing):
-        found = f"has no weight of {amount(len(missing), 'node')}, the first {names[missing[0]]!r}"
-        raise GraphFormatError(f"{found}; expected a line for each node", path)
+        problem = f"has no weight of {amount(len(missing), 'node')}, the first {names[missing[0]]!r}"
+        raise GraphFormatError(f"{problem}; expected a line for each node", path)
     if n_unknown:
         warn_caller(f"{path}: {amount(n_unknown, 'node')} that the graph does not have left out", GraphWarning)
     return weights

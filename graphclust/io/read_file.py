@@ -124,8 +124,8 @@ def refuse_columns_of(columns: Columns, format: str, path: str) -> None:
     if format in LISTED_FORMATS and isinstance(columns.weight, str):
         del wrong["weight"]
     for name, value in wrong.items():
-        found = f"{name}={value!r} names a column of an edge list, but {path} is {format}"
-        raise ParameterError(f'{found}; leave it out (weights="ignore" counts every entry as 1)')
+        problem = f"{name}={value!r} names a column of an edge list, but {path} is {format}"
+        raise ParameterError(f'{problem}; leave it out (weights="ignore" counts every entry as 1)')
 
 
 def refuse_other_arguments(reading: Reading, format: str, path: str) -> None:
@@ -184,8 +184,8 @@ def check_format(format: str, reading: Reading, source: Source) -> None:
     path, head = source.path, source.head()
     refuse_other_arguments(reading, format, path)
     if format not in WITHOUT_LINES and b"\r" in head.rstrip() and b"\n" not in head:
-        found = "its lines end in carriage returns alone, as on old Macs, expected line feeds"
-        raise GraphFormatError(f"{found}; save it with the line ends of Unix or Windows", path, 1)
+        problem = "its lines end in carriage returns alone, as on old Macs, expected line feeds"
+        raise GraphFormatError(f"{problem}; save it with the line ends of Unix or Windows", path, 1)
 
 
 @contextmanager
@@ -259,9 +259,9 @@ def recognize(source: Source) -> str:
     lines = data_lines(head, 1)
     if re.search(r"\.mtx(\.gz|\.bz2)?$", source.path, re.IGNORECASE):
         first = lines[0] if lines else text.split(b"\n")[0]
-        found = f"Not a Matrix Market file: {quote(first)!r} comes before any %%MatrixMarket banner"
+        problem = f"Not a Matrix Market file: {quote(first)!r} comes before any %%MatrixMarket banner"
         remedy = "if it is an edge list use format='snap' (whole-number ids) or format='csv' (any ids)"
-        raise GraphFormatError(f"{found}; {remedy}", source.path, line_of(head, first))
+        raise GraphFormatError(f"{problem}; {remedy}", source.path, line_of(head, first))
     return "metis" if _looks_like_metis(head, source.path) else "snap"
 
 
@@ -321,8 +321,8 @@ def _lines(text: bytes, most: int) -> list[bytes]:
 
 def _refuse(what: str, text: bytes, path: str) -> None:
     start = quote(text.strip().split(b"\n")[0], 40)
-    found = f"looks like {what} (it starts with {start!r}), which is not read here"
-    raise GraphFormatError(f"{found}; write its edges as a table `source,target,weight`, or as GraphML", path)
+    problem = f"looks like {what} (it starts with {start!r}), which is not read here"
+    raise GraphFormatError(f"{problem}; write its edges as a table `source,target,weight`, or as GraphML", path)
 
 
 def _is_lgl(lines: list[bytes]) -> bool:

@@ -253,8 +253,8 @@ def _csv(graph: Graph) -> Iterator[str]:
     if names is None or any(_UNFIT.search(name) or not name or name != name.strip() for name in names):
         is_kept = all(isinstance(node, str) for node in nodes) and not any(map(NO_XML.search, names or ()))
         remedy = "use format='graphml'" if is_kept else "rename the nodes"
-        found = "the names of the nodes of G are not distinct single-line strings, as a table needs"
-        raise GraphValidationError(f"{found}; {remedy}")
+        problem = "the names of the nodes of G are not distinct single-line strings, as a table needs"
+        raise GraphValidationError(f"{problem}; {remedy}")
     # In quotes nothing is a comment, a missing id, or a number; unquoted numbers are read as whole ones below 2^63.
     are_ids = (isinstance(node, int | np.integer) and 0 <= node < 2**63 for node in nodes)
     as_text = graph.nodes is not None and not all(are_ids)
@@ -273,13 +273,13 @@ def _csv(graph: Graph) -> Iterator[str]:
 def _metis(graph: Graph) -> Iterator[str]:
     """A header, then a line of neighbors for each node; weights have to be whole numbers."""
     if graph.loops.any():
-        found = f"G has {amount(int(np.count_nonzero(graph.loops)), 'self-loop')}, which METIS files cannot hold"
-        raise GraphValidationError(f"{found}; pass drop_loops=True to leave them out")
+        problem = f"G has {amount(int(np.count_nonzero(graph.loops)), 'self-loop')}, which METIS files cannot hold"
+        raise GraphValidationError(f"{problem}; pass drop_loops=True to leave them out")
     for kind, weights in (("", graph.weights), ("node ", graph.node_weights)):
         if weights is not None and ((weights % 1).any() or weights.max() >= 2**53):
-            found = f"G has {kind}weights that are not whole numbers below 2^53, which METIS files cannot hold"
+            problem = f"G has {kind}weights that are not whole numbers below 2^53, which METIS files cannot hold"
             remedy = "pass round_weights=1000, or another factor, to write round(1000 weight), at least 1"
-            raise GraphValidationError(f"{found}; {'make them whole numbers' if kind else remedy}")
+            raise GraphValidationError(f"{problem}; {'make them whole numbers' if kind else remedy}")
     kind = f" 0{int(graph.node_weights is not None)}{int(graph.weights is not None)}"
     yield f"{graph.n_nodes} {graph.n_edges}{'' if kind == ' 000' else kind}\n"
     blocks = entry_blocks(graph.indptr, _ENTRIES).tolist()
@@ -406,5 +406,5 @@ def _split_names(graph: Graph) -> tuple[np.ndarray | None, list[str] | None]:
         names = np.asarray(nodes)
         if names.dtype.kind == "i" or (names.dtype.kind == "u" and names.max() < 2**63):
             return names.astype(np.int64), None
-    found = "the nodes of G are named by other things than whole numbers below 2^63 or texts"
-    raise GraphValidationError(f"{found}, which a store cannot hold; number them first")
+    problem = "the nodes of G are named by other things than whole numbers below 2^63 or texts"
+    raise GraphValidationError(f"{problem}, which a store cannot hold; number them first")

@@ -124,9 +124,9 @@ def edges_of_table(
     given = None
     if weight is not None and not counts_one:
         if n_missing := int(_missing(table[weight]).sum()):
-            found = f"{path}: column {weight!r} has {amount(n_missing, 'missing value')}, expected a weight in each row"
+            wrong = f"{path}: column {weight!r} has {amount(n_missing, 'missing value')}, expected a weight in each row"
             remedy = 'weights="ignore"' if in_file else "weight=None"
-            raise GraphValidationError(f"{found}; {remedy} counts each edge 1")
+            raise GraphValidationError(f"{wrong}; {remedy} counts each edge 1")
         given = _numbers(np.asarray(table[weight]))[kept]
         rows_kept = np.arange(len(table[weight]))[kept]
 
@@ -136,15 +136,15 @@ def edges_of_table(
 
         if given.dtype.kind not in "biuf":
             odd = next((i for i, value in enumerate(given.tolist()) if not _is_number(value)), 0)
-            found = f"{path}: column {weight!r} has dtype {given.dtype}, expected numbers"
-            raise GraphValidationError(f"{found}; convert them first, as {given[odd]!r} in {place(odd)}")
+            wrong = f"{path}: column {weight!r} has dtype {given.dtype}, expected numbers"
+            raise GraphValidationError(f"{wrong}; convert them first, as {given[odd]!r} in {place(odd)}")
         given = np.abs(given.astype(np.float64)) if weights == "abs" else given.astype(np.float64)
         refuse_impossible(given, f"{path}: column {weight!r}", in_file, place, signed=weights == "signed")
     try:
         edges = _named_edges(ends, given, nodes, (str(source), str(target)), bipartite, path)
     except TypeError as problem:
-        found = f"{path}: columns {source!r} and {target!r} hold what names no node: {problem}"
-        raise GraphValidationError(f"{found}; expected texts or numbers") from None
+        wrong = f"{path}: columns {source!r} and {target!r} hold what names no node: {problem}"
+        raise GraphValidationError(f"{wrong}; expected texts or numbers") from None
     edges.details["weighted"] = given is not None
     if lacking:
         edges.repairs.append(lacking)
@@ -177,8 +177,8 @@ def _ends(table: Any, names: tuple[Any, Any], missing: str, path: str) -> tuple[
     name = names[0] if lacks[0][row] else names[1]
     n_missing = int(either.sum())
     if missing == "error":
-        found = f"{amount(n_missing, 'row lacks', 'rows lack')} an id, the first in row {row} of column {name!r}"
-        raise GraphValidationError(f'{path}: {found}; expected two in each: missing="drop" leaves these rows out')
+        problem = f"{amount(n_missing, 'row lacks', 'rows lack')} an id, the first in row {row} of column {name!r}"
+        raise GraphValidationError(f'{path}: {problem}; expected two in each: missing="drop" leaves these rows out')
     kept = ~either
     said = f"{amount(n_missing, 'row')} without an id left out, the first row {row}"
     ids = [_ids(table, name)[kept] for name in names]
@@ -224,9 +224,9 @@ def table_of_list(rows: Collection[Any], weight: str | None, missing: str = "err
     lengths = {len(row) if isinstance(row, tuple) else 0 for row in listed}
     if lengths not in ({2}, {3}):
         odd = next((row for row in listed if not isinstance(row, tuple) or len(row) not in (2, 3)), None)
-        found = "mixes pairs and triples" if odd is None else f"holds a {type(odd).__name__}, {str(odd)[:60]}"
+        problem = "mixes pairs and triples" if odd is None else f"holds a {type(odd).__name__}, {str(odd)[:60]}"
         raise TypeError(
-            f"G is a {type(rows).__name__} that {found}, expected a networkx.Graph, a matrix as numpy.array(G), or "
+            f"G is a {type(rows).__name__} that {problem}, expected a networkx.Graph, a matrix as numpy.array(G), or "
             "edges: all tuples (u, v), all (u, v, weight), or all dicts with the keys 'source' and 'target'"
             + ("; the graph alone is G[0]" if isinstance(rows, tuple) and isinstance(rows[0], Graph) else "")
         )
@@ -291,12 +291,12 @@ def _ids(table: Any, name: str) -> np.ndarray:
 def _missing(series: Any) -> np.ndarray:
     """Of each value of a column, whether it is missing: NaN, None, NaT, pandas.NA, or masked."""
     values, look = np.asarray(series), getattr(series, "isna", None) or getattr(series, "is_null", None)
-    found = np.ma.getmaskarray(series) if look is None else np.asarray(look(), bool)
+    is_missing = np.ma.getmaskarray(series) if look is None else np.asarray(look(), bool)
     if values.dtype.kind in "fmM":
-        return found | (values != values)
+        return is_missing | (values != values)
     if values.dtype.kind == "O" and look is None:
-        return found | np.array([value is None or _is_nan(value) for value in values.tolist()], bool)
-    return found
+        return is_missing | np.array([value is None or _is_nan(value) for value in values.tolist()], bool)
+    return is_missing
 
 
 def _is_nan(value: Any) -> bool:
@@ -398,16 +398,16 @@ def edges_of_arrays(edge_index: Any, n_nodes: int, edge_weight: Any = None) -> E
         raise GraphValidationError(f"edge_index has dtype {ends.dtype}, expected whole numbers")
     ends = ends if ends.shape[0] == 2 else ends.T
     if ends.size and not (ends.min() >= 0 and ends.max() < n_nodes):
-        found = f"edge_index holds the ends {ends.min()} to {ends.max()}"
-        raise GraphValidationError(f"{found}, expected them in [0, {n_nodes}), as there are {n_nodes} nodes")
+        problem = f"edge_index holds the ends {ends.min()} to {ends.max()}"
+        raise GraphValidationError(f"{problem}, expected them in [0, {n_nodes}), as there are {n_nodes} nodes")
     if not 0 < n_nodes < 2**31:
         raise GraphValidationError(f"n_nodes={n_nodes}, expected 1 to 2^31 - 1")
     weights = None
     if edge_weight is not None:
         weights = as_numpy(edge_weight)
         if weights.shape != ends.shape[1:] or weights.dtype.kind not in "biuf":
-            found = f"edge_weight has shape {weights.shape} and dtype {weights.dtype}"
-            raise GraphValidationError(f"{found}, expected {ends.shape[1]} numbers")
+            problem = f"edge_weight has shape {weights.shape} and dtype {weights.dtype}"
+            raise GraphValidationError(f"{problem}, expected {ends.shape[1]} numbers")
         weights = weights.astype(np.float64)
         refuse_impossible(weights, "edge_weight")
     u, v = ends.astype(np.int32)

@@ -57,10 +57,10 @@ def name_failures(path: str, complaint: str) -> Iterator[None]:
         raise GraphFormatError(f"{complaint}: {problem or type(problem).__name__}", path) from None
 
 
-def check_version(found: Any, kind: str, version: Any, *known: int) -> None:
+def check_version(kind_there: Any, kind: str, version: Any, *known: int) -> None:
     """ValueError where a file is no such kind, or of a version that this release does not read, with what to do."""
-    if found != kind:
-        raise ValueError(f"it is {found!r}")
+    if kind_there != kind:
+        raise ValueError(f"it is {kind_there!r}")
     if version not in known:
         raise ValueError(
             f"version is {version!r}, expected {' or '.join(map(str, known))}; another release of graphclust wrote it: "

@@ -84,8 +84,8 @@ def stream_entries(
         line += n_lines
         yield parts, line, n_read
     if n_read < header.n_entries:
-        found = f"Truncated: the header declares {header.n_entries} entries, found {n_read}"
-        raise GraphFormatError(f"{found}; get the file again", source.path, line)
+        problem = f"Truncated: the header declares {header.n_entries} entries, found {n_read}"
+        raise GraphFormatError(f"{problem}; get the file again", source.path, line)
 
 
 def read_header(source: Source, reading: Reading) -> tuple[Header, int]:
@@ -106,11 +106,11 @@ def read_header(source: Source, reading: Reading) -> tuple[Header, int]:
 def _with_sizes(block: memoryview) -> memoryview:
     """The lines of complex entries with the size of each in the place of its two parts; others stay, to be refused."""
 
-    def rewrite(found: re.Match[bytes]) -> bytes:
+    def rewrite(entry: re.Match[bytes]) -> bytes:
         try:
-            return b"%b %r" % (found[1], math.hypot(float(found[2]), float(found[3])))
+            return b"%b %r" % (entry[1], math.hypot(float(entry[2]), float(entry[3])))
         except ValueError:
-            return found[0]
+            return entry[0]
 
     return memoryview(_COMPLEX.sub(rewrite, bytes(block)))
 
@@ -119,9 +119,9 @@ def _read_banner(text: bytes, path: str, weights: str) -> tuple[str, bool]:
     """The field's name and whether the matrix is symmetric, from the first line."""
     words = [quote(word) for word in text[:200].lower().split()]
     if not words or words[0] != "%%matrixmarket":
-        found = f"Not a Matrix Market file: it starts with {quote(text)!r}, expected a %%MatrixMarket banner"
+        problem = f"Not a Matrix Market file: it starts with {quote(text)!r}, expected a %%MatrixMarket banner"
         remedy = "for an edge list use format='snap' (whole-number ids) or format='csv' (any ids)"
-        raise GraphFormatError(f"{found}; {remedy}", path, 1)
+        raise GraphFormatError(f"{problem}; {remedy}", path, 1)
     kind, layout, field, symmetry = (words[1:] + [""] * 4)[:4]
     if kind != "matrix":
         raise GraphFormatError(f"holds a {kind!r}, expected a matrix", path, 1)
@@ -163,8 +163,8 @@ def _read_sizes(text: bytes, banner: tuple[str, bool], source: Source, line: int
         raise GraphValidationError(f"{source.path}, line {line}: the matrix has 0 nodes, expected at least 1 node")
     least = 4 if field == "pattern" else 6
     if n_entries * least - 1 > source.most_bytes:
-        found = f"the file has only {source.most_bytes} bytes (at least {least} an entry)"
-        raise GraphFormatError(f"the header declares {n_entries} entries, but {found}", source.path, line)
+        problem = f"the file has only {source.most_bytes} bytes (at least {least} an entry)"
+        raise GraphFormatError(f"the header declares {n_entries} entries, but {problem}", source.path, line)
     check_memory(source.path, n_nodes, n_entries, field != "pattern", source.most_bytes, reading.memory_limit)
     return Header(field, symmetric, n_rows, n_columns, n_entries, n_rows if bipartite else 0)
 
@@ -208,13 +208,13 @@ def _read_piece(first: int, last: int, text: np.ndarray, header: Header) -> tupl
 
 def _value_at(block: memoryview, position: int, field: str, path: str, line: int) -> float:
     """A value that the loop has left, by Python; what is not finite is counted later."""
-    found = _WORD.match(block, position)
-    assert found is not None
+    word = _WORD.match(block, position)
+    assert word is not None
     with suppress(ValueError):
-        if field in ("real", "complex") and b"_" not in found[0]:
-            return float(found[0])
-    _explain_value(found[0], field, path, line + bytes(block[:position]).count(b"\n") + 1)
-    return float(found[0])
+        if field in ("real", "complex") and b"_" not in word[0]:
+            return float(word[0])
+    _explain_value(word[0], field, path, line + bytes(block[:position]).count(b"\n") + 1)
+    return float(word[0])
 
 
 def _explain(block: memoryview, position: int, header: Header, n_missing: int, path: str, line: int) -> NoReturn:

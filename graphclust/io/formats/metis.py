@@ -50,11 +50,11 @@ def read_metis(source: Source, reading: Reading, progress: Progress) -> Edges:
             chunks.append(part if keeps_weights else (*part[:2], None))
         line += bytes(block).count(b"\n")
     if node < header.n_nodes:
-        found = f"the header says {header.n_nodes} nodes, but only {node} lines follow"
-        raise GraphFormatError(f"{found}: is the file whole?", source.path, line)
+        problem = f"the header says {header.n_nodes} nodes, but only {node} lines follow"
+        raise GraphFormatError(f"{problem}: is the file whole?", source.path, line)
     if n_entries != 2 * header.n_edges:
-        found = f"found {n_entries} neighbors, which make {n_entries / 2:g}"
-        raise GraphFormatError(f"the header says {header.n_edges} edges, {found}", source.path)
+        problem = f"found {n_entries} neighbors, which make {n_entries / 2:g}"
+        raise GraphFormatError(f"the header says {header.n_edges} edges, {problem}", source.path)
     of_nodes = None if constraint is None else np.array(node_weights[: header.n_nodes])
     unused = ["the size"] * header.sized + [f"all weights but number {constraint}"] * (header.n_weights > 1)
     repairs = [f"not used: {' and '.join(unused)} of each node"] if unused else []
@@ -88,8 +88,8 @@ def _header_of(text: bytes, source: Source, line: int, memory_limit: int | None)
     if n_nodes == 0:
         raise GraphValidationError(f"{source.path}, line {line}: the graph has 0 nodes, expected at least 1 node")
     if n_nodes - 1 > source.most_bytes or 4 * n_edges - 1 > source.most_bytes:
-        found = f"the file has only {source.most_bytes} bytes"
-        raise GraphFormatError(f"the header says {n_nodes} nodes and {n_edges} edges, but {found}", source.path, line)
+        problem = f"the file has only {source.most_bytes} bytes"
+        raise GraphFormatError(f"the header says {n_nodes} nodes and {n_edges} edges, but {problem}", source.path, line)
     check_memory(source.path, n_nodes, 2 * n_edges, fmt[2] == "1", source.most_bytes, memory_limit)
     return Header(n_nodes, n_edges, (fmt[0] == "1") + (n_weights if fmt[1] == "1" else 0), fmt[2] == "1", fmt[0] == "1")
 
@@ -99,12 +99,12 @@ def _constraint(header: Header, asked: int | None, path: str, line: int) -> int 
     if asked is None and header.n_weights < 2:
         return 0 if header.n_weights else None
     if asked is None or asked >= header.n_weights:
-        found = f"each node has {amount(header.n_weights, 'weight')}"
+        problem = f"each node has {amount(header.n_weights, 'weight')}"
         if asked is None:
             remedy = "expected one; pass constraint=0 for the first, and so on"
         else:
             remedy = f"and constraint={asked} names none of them" + "; leave it out" * (header.n_weights == 0)
-        raise GraphValidationError(f"{path}, line {line}: {found}, {remedy}")
+        raise GraphValidationError(f"{path}, line {line}: {problem}, {remedy}")
     return asked
 
 

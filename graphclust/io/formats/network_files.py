@@ -70,8 +70,8 @@ def network_format(head: bytes, path: str) -> str | None:
     if text.startswith((b"\xff\xfe<\0", b"\xfe\xff\0<", b"<\0", b"\0<")):
         text = text.replace(b"\0", b"").lstrip(b"\xff\xfe")  # UTF-16, as far as it is ASCII
     if text.startswith(b"<"):
-        found = _XML_START.search(text)
-        return found[1].decode() if found else None
+        match = _XML_START.search(text)
+        return match[1].decode() if match else None
     if PAJEK_START.match(text):
         return "pajek"
     if JSON_START.match(text):
@@ -208,8 +208,8 @@ def _weights_of(listing: NetworkListing, weights: str | None, edges: Edges) -> n
     if attribute.unfit is not None:
         word, line = attribute.unfit
         text = quote(word.encode(errors="replace"), 40)
-        found = f"the edge attribute {attribute.name!r} is {text!r}, expected a number"
-        raise GraphFormatError(f'{found}; weights="ignore" counts every edge as 1', listing.path, line)
+        problem = f"the edge attribute {attribute.name!r} is {text!r}, expected a number"
+        raise GraphFormatError(f'{problem}; weights="ignore" counts every edge as 1', listing.path, line)
     if not is_sure and weights is None:
         remedy = 'pass weights="file" if it is, weights="ignore" if it is not'
         edges.repairs.append(f"the edge attribute {attribute.name!r} was read as weights; {remedy}")
@@ -227,12 +227,12 @@ def _weight_attribute(listing: NetworkListing) -> tuple[EdgeAttribute | None, bo
     """The attribute that holds the weight, and whether that is sure: by its name it may hold something else."""
     there = [attribute for attribute in listing.attributes if attribute.occurs or attribute.default is not None]
     if listing.weight is not None:
-        found = next((attribute for attribute in there if attribute.name == listing.weight), None)
-        if found is None and len(listing.sources):
+        asked = next((attribute for attribute in there if attribute.name == listing.weight), None)
+        if asked is None and len(listing.sources):
             names = ", ".join(dict.fromkeys(repr(attribute.name) for attribute in there))
             expected = f"expected one of {names}" if names else "nor any other"
             raise GraphValidationError(f"{listing.path}: no edge has the attribute {listing.weight!r}, {expected}")
-        return found, True
+        return asked, True
     there = [attribute for attribute in there if attribute.unfit is None or weight_among([attribute.name])[1]]
     there.sort(key=lambda attribute: plain_name(attribute.name) != "weight")
     place, is_sure = weight_among([attribute.name for attribute in there])

@@ -31,8 +31,8 @@ def read_node_link(content: bytes, listing: NetworkListing, check: Callable[[int
     data = data.get("elements", data) if isinstance(data, dict) else data
     key = next((name for name in ("links", "edges") if isinstance(data, dict) and name in data), None)
     if key is None:
-        found = 'is JSON without "links" or "edges", no known format'
-        raise GraphFormatError(f"{found}; expected a graph as networkx.node_link_data", listing.path)
+        wrong = 'is JSON without "links" or "edges", no known format'
+        raise GraphFormatError(f"{wrong}; expected a graph as networkx.node_link_data", listing.path)
     nodes = _dicts(data.get("nodes", []), "nodes", listing.path)
     links = _dicts(data[key], key, listing.path)
     ends = _ends_of(links, key, listing.path)
@@ -128,6 +128,6 @@ def _text(value: Any) -> str:
 def _id(value: Any, where: str, path: str) -> str:
     """The same, checked."""
     if not _is_name(value):
-        found = quote(json.dumps(value).encode(), 40)
-        raise GraphFormatError(f"{where} names {found}, expected an id, text or a number", path)
+        text = quote(json.dumps(value).encode(), 40)
+        raise GraphFormatError(f"{where} names {text}, expected an id, text or a number", path)
     return _text(value)

@@ -81,8 +81,10 @@ class _Pajek:
             for vertex in range(1, self.n_vertices + 1):
                 self.listing.add_node(str(vertex))
         elif part in _OTHER_NETWORKS:
-            found = f"*{words[0]} begins a network of states or layers, as Infomap writes it"
-            raise self._error(f"{found}, expected a plain one: its *Vertices, and *Edges or *Arcs between them", number)
+            problem = f"*{words[0]} begins a network of states or layers, as Infomap writes it"
+            raise self._error(
+                f"{problem}, expected a plain one: its *Vertices, and *Edges or *Arcs between them", number
+            )
         elif part not in (*_PAIRS, *_LISTS, "matrix", "network", *_PASSED_OVER):
             known = ", ".join(f"*{name}" for name in ("vertices", *_PAIRS, *_LISTS, "matrix"))
             raise self._error(f"{quote(line.encode(), 40)!r} begins an unknown part, expected one of {known}", number)
@@ -119,9 +121,9 @@ class _Pajek:
         if word not in self.listing.number_of:
             is_number = word.isascii() and word.isdigit() and len(word) <= _LONGEST_NUMBER
             if not is_number or self.n_vertices or not (is_listed or self.n_vertices is None):
-                found = quote(word.encode(), 40)
+                text = quote(word.encode(), 40)
                 last = self.n_vertices or "their number"
-                raise self._error(f"{found!r} is not a vertex, expected a number from 1 to {last}", number)
+                raise self._error(f"{text!r} is not a vertex, expected a number from 1 to {last}", number)
             self.listing.add_node(word)
         return word
 

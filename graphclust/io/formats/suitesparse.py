@@ -61,8 +61,8 @@ def read_suitesparse(source: Source, reading: Reading, progress: Progress) -> Ed
                     with content:
                         part = source.member(content, member.name, member.size)
                         edges = read_matrix_market(part, reading, progress)
-                elif details and (found := _COMPANION.fullmatch(member.name)) and member.size <= MOST_COMPANION_BYTES:
-                    companions[found[2]] = content.read()
+                elif details and (match := _COMPANION.fullmatch(member.name)) and member.size <= MOST_COMPANION_BYTES:
+                    companions[match[2]] = content.read()
     except (tarfile.TarError, EOFError, UnicodeError) as problem:
         raise GraphFormatError(f"is not a whole tar archive ({problem}); get the file again", source.path) from None
     if edges is None:
@@ -88,14 +88,14 @@ def refuse_unsafe(member: tarfile.TarInfo, path: str) -> None:
     raise UnsafeArchiveError(wrong, path)
 
 
-def details_of(found: dict[str, bytes], n_nodes: int, source: Source) -> tuple[dict[str, Any], list[str]]:
+def details_of(companions: dict[str, bytes], n_nodes: int, source: Source) -> tuple[dict[str, Any], list[str]]:
     """What fits the nodes of a graph, and a remark on each file that cannot be read.
 
-    found : the content of each file by what its name ends in, such as "coord.mtx".
+    companions : the content of each file by what its name ends in, such as "coord.mtx".
     """
     details: dict[str, Any] = {}
     remarks = []
-    for member, content in found.items():
+    for member, content in companions.items():
         try:
             if member == "nodename.txt":
                 names = content.decode("utf-8", "replace").splitlines()

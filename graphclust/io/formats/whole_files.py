@@ -124,8 +124,8 @@ def _matrix_of_matlab(variables: dict[str, Any], path: str) -> Any:
     arrays = {name: value for name, value in there.items() if isinstance(value, np.ndarray) and value.ndim == 2}
     names = names or [name for name, a in arrays.items() if a.dtype.kind in "biuf" and a.shape[0] == a.shape[1]]
     if len(names) != 1:
-        found = f"holds {len(names)} matrices that may be the graph among {', '.join(there) or 'no variables'}"
-        raise GraphFormatError(f"{found}; expected one sparse matrix, or one square one", path)
+        wrong = f"holds {len(names)} matrices that may be the graph among {', '.join(there) or 'no variables'}"
+        raise GraphFormatError(f"{wrong}; expected one sparse matrix, or one square one", path)
     return there[names[0]]
 
 

@@ -304,8 +304,8 @@ class _Conversion:
                     self.book.note(at=end, **_lengths(files, weight_files))
                 self.progress.step(notes["n_bytes"] + 2 * end, 3 * notes["n_bytes"])
             lengths_now = _lengths(files, weight_files)
-        found = np.zeros((2, N_COUNTS), np.int64).tolist()
-        self.book.note(step="writing", done=0, n_entries=0, all_one=True, found=found, **lengths_now)
+        unseen = np.zeros((2, N_COUNTS), np.int64).tolist()
+        self.book.note(step="writing", done=0, n_entries=0, all_one=True, found=unseen, **lengths_now)
         os.remove(self.path("lines"))
 
     def write_rows(self, add: bool) -> None:
@@ -409,8 +409,8 @@ def _buckets(counts: np.ndarray, memory_limit: int, weighted: bool) -> list[int]
     longest, least = int(counts.max(initial=0)), int(ends[-1]) // MOST_BUCKETS
     if most < longest or most // 2 < least:
         needed = max(longest, 2 * least + 2) * (BYTES_PER_WEIGHTED_KEY if weighted else BYTES_PER_KEY)
-        found = f"memory_limit={memory_limit} is too little for {ends[-1]} entries with up to {longest} in a row"
-        raise ResourceLimitError(f"{found}, expected at least {needed}")
+        problem = f"memory_limit={memory_limit} is too little for {ends[-1]} entries with up to {longest} in a row"
+        raise ResourceLimitError(f"{problem}, expected at least {needed}")
     first_rows = [0]
     while True:
         begun = int(ends[first_rows[-1] - 1]) if first_rows[-1] else 0

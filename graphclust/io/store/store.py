@@ -236,8 +236,8 @@ def open_array(folder: str, array: str, length: int) -> np.ndarray:
     if header.shape != (length,) or header.fortran_order:
         raise GraphFormatError(f"has shape {header.shape}, expected ({length},) as in {HEADER}", path)
     if n_bytes != (expected := offset + length * dtype.itemsize):
-        found = f"has {n_bytes} bytes, expected {expected} for {length} numbers"
-        raise GraphFormatError(f"{found}: it was cut off or is not whole; {AGAIN}", path)
+        problem = f"has {n_bytes} bytes, expected {expected} for {length} numbers"
+        raise GraphFormatError(f"{problem}: it was cut off or is not whole; {AGAIN}", path)
     if length == 0:
         return np.empty(0, dtype)
     return np.memmap(path, dtype, "r", offset, (length,)).view(np.ndarray)
@@ -383,9 +383,9 @@ def _check_entries(graph: StoredGraph) -> None:
         entry = int(examples[block][counts[block] > 0].min())
         row = int(np.searchsorted(graph.indptr, entry, side="right")) - 1
         weight = "" if graph.weights is None else f" with weight {graph.weights[entry]}"
-        found = f"row {row} holds {graph.indices[entry]}{weight} at entry {entry}"
+        problem = f"row {row} holds {graph.indices[entry]}{weight} at entry {entry}"
         expected = f"expected increasing numbers of nodes below {n} with finite weights > 0"
-        raise GraphFormatError(f"{found}, {expected}; {AGAIN}", graph.path)
+        raise GraphFormatError(f"{problem}, {expected}; {AGAIN}", graph.path)
     if asymmetry.sum() != 0:  # wraps around, as it should
         expected = "expected each edge in the rows of both its ends"
         raise GraphFormatError(f"rows are not symmetric, {expected}; {AGAIN}", graph.path)

@@ -149,7 +149,7 @@ class Source:
     def _guard(self, read, what):
         """Read, and refuse what is broken or has grown beyond all measure."""
         try:
-            found = read(what)
+            got = read(what)
         except _BROKEN as problem:
             if isinstance(problem, UnicodeDecodeError):
                 raise GraphFormatError(f"is not text in {self.encoding}: {problem.reason}", self.path) from None
@@ -157,7 +157,7 @@ class Source:
                 raise
             fault = f"truncated or corrupt {self.compression} ({problem}); get the file again"
             raise GraphFormatError(fault, self.path) from None
-        self._n_read += found if isinstance(found, int) else len(found)
+        self._n_read += got if isinstance(got, int) else len(got)
         if self._max_bytes is not None and self._n_read > self._max_bytes:
             wrong = f"{self.path}: holds more than max_bytes={self._max_bytes} bytes once decompressed; raise max_bytes"
             raise ResourceLimitError(wrong)
@@ -167,15 +167,15 @@ class Source:
                 f"{self.path}: {self._raw.tell()} compressed bytes have become {self._n_read}, more than {BOMB_RATIO} "
                 "to one; if this is meant, set max_bytes"
             )
-        return found
+        return got
 
 
 def _end_of_last_line(text: np.ndarray) -> int:
     """The offset after the last newline, 0 without one."""
     for last in range(len(text), 0, -HEAD):
-        found = text[max(0, last - HEAD) : last].tobytes().rfind(b"\n")
-        if found >= 0:
-            return max(0, last - HEAD) + found + 1
+        place = text[max(0, last - HEAD) : last].tobytes().rfind(b"\n")
+        if place >= 0:
+            return max(0, last - HEAD) + place + 1
     return 0
 
 

@@ -40,11 +40,11 @@ class AttributeLines:
         """The same lines with a weight, 1 where none is given, in place of each dict; `line` lines came before."""
         rows = block.split(b"\n")
         for i, row in enumerate(rows):
-            found = _match(row)
-            if found is None:
+            match = _match(row)
+            if match is None:
                 continue
             weight = None
-            for name, value in items(found[3].decode("utf-8", "replace")):
+            for name, value in items(match[3].decode("utf-8", "replace")):
                 if name != self.weight:
                     self.unused[name] += 1
                     continue
@@ -56,16 +56,16 @@ class AttributeLines:
                     wrong = f"the weight is {quote(weight.encode())!r}, expected a number"
                     raise GraphFormatError(wrong, self.path, line + i + 1)
                 weight = "1"
-            rows[i] = found[1] + found[2] + weight.encode()
+            rows[i] = match[1] + match[2] + weight.encode()
         return b"\n".join(rows)
 
     def remarks(self) -> list[str]:
         """What is left out. Raises GraphValidationError where no edge has the attribute that was asked for."""
-        found = ", ".join(repr(name) for name in sorted(self.unused)[:20])
+        names = ", ".join(repr(name) for name in sorted(self.unused)[:20])
         if self.is_asked and not self.n_weights:
-            wrong = f"{self.path}: weight={self.weight!r} is an attribute of no edge, expected one of {found or 'none'}"
+            wrong = f"{self.path}: weight={self.weight!r} is an attribute of no edge, expected one of {names or 'none'}"
             raise GraphValidationError(wrong)
-        return [f"attributes not used: {found[:80]}"] if found else []
+        return [f"attributes not used: {names[:80]}"] if names else []
 
 
 def _match(line: bytes) -> re.Match[bytes] | None:
@@ -73,8 +73,8 @@ def _match(line: bytes) -> re.Match[bytes] | None:
 
     Where a line ends with a brace, the pattern matches at once or not at all; elsewhere it would try every brace.
     """
-    found = _LINE.fullmatch(line) if line.rstrip(b" \t\r").endswith(b"}") else None
-    return found if found is not None and len(found[1].split(found[2].strip() or None)) > 1 else None
+    match = _LINE.fullmatch(line) if line.rstrip(b" \t\r").endswith(b"}") else None
+    return match if match is not None and len(match[1].split(match[2].strip() or None)) > 1 else None
 
 
 def items(text: str) -> Iterator[tuple[str, str]]:

@@ -146,11 +146,11 @@ class NumberReader(_Reader):
         return sources, targets, *left, largest, n_lines, fault.tolist()
 
     def _weight_at(self, block: memoryview, position: int, line: int) -> float:
-        found = self.field.match(block, position)
-        assert found is not None
-        if b'"' in found[0] or (self.layout.delimiter == ";" and b"," in found[0]):
+        match = self.field.match(block, position)
+        assert match is not None
+        if b'"' in match[0] or (self.layout.delimiter == ";" and b"," in match[0]):
             self._read_quotes()
-        return _weight(found[0], self.path, lambda: line + bytes(block[:position]).count(b"\n") + 1)
+        return _weight(match[0], self.path, lambda: line + bytes(block[:position]).count(b"\n") + 1)
 
     def _explain(self, block: bytes, code: int, position: int, line: int) -> NoReturn:
         """GraphFormatError that names the first line that the loop could not read, and why."""
@@ -164,9 +164,9 @@ class NumberReader(_Reader):
         if (b'"' in row and are_ids and not are_in_quotes) or lacks_an_id:
             self._read_quotes()  # and count the rows without an id
         if code in (number_lines.TOO_FEW, number_lines.TOO_MANY):
-            found = f"{text!r} has {'fewer' if code == number_lines.TOO_FEW else 'more'} columns than the first edge"
+            problem = f"{text!r} has {'fewer' if code == number_lines.TOO_FEW else 'more'} columns than the first edge"
             expected = "the same number in every line (a first line that counts: header=True; METIS: format='metis')"
-            raise self.wrong(f"{found}, {n}; expected {expected}")
+            raise self.wrong(f"{problem}, {n}; expected {expected}")
         if are_ids and any(map(_is_padded, ends)):
             if self.reading.text_ids is None:
                 raise ReadAgain(replace(self.reading, text_ids=True))
@@ -270,9 +270,9 @@ class _TextReader(_Reader):
         if self.begun:
             raise self.wrong(f"{quote(self.begun[0])!r} is not a row of a table (a quote does not end)")
         if self.n_missing and self.reading.missing == "error":
-            found = f"{amount(self.n_missing, 'row lacks', 'rows lack')} an id, the first {self.first_missing}"
+            problem = f"{amount(self.n_missing, 'row lacks', 'rows lack')} an id, the first {self.first_missing}"
             remedy = 'missing="drop" leaves these rows out, missing="keep" takes such words for names'
-            raise GraphValidationError(f"{self.path}: {found}; expected two in each: {remedy}")
+            raise GraphValidationError(f"{self.path}: {problem}; expected two in each: {remedy}")
         if len(self.decimals) > 1:
             raise GraphFormatError(f"weights have two decimal marks: {' and '.join(self.decimals.values())}", self.path)
 
@@ -360,8 +360,8 @@ class _TextReader(_Reader):
             if _is_padded(name) and self.reading.text_ids is None:
                 raise ReadAgain(replace(self.reading, text_ids=True, quoted=False))
             if not (name.isascii() and name.isdigit()) or int(name) >= 2**63 or _is_padded(name):
-                found = f"the id {name[:80]!r} is not a whole number from 0 to 2^63 - 1 as in the first edge"
-                raise GraphFormatError(f"{found}; for ids that are names pass format='csv'", self.path)
+                problem = f"the id {name[:80]!r} is not a whole number from 0 to 2^63 - 1 as in the first edge"
+                raise GraphFormatError(f"{problem}; for ids that are names pass format='csv'", self.path)
         numbers = [np.array(list(map(int, side)), np.int64) for side in names]
         ranks = [np.argsort(np.argsort(side)).astype(np.int32) for side in numbers]
         for i, (sources, targets, weights) in enumerate(chunks):
@@ -381,8 +381,8 @@ def _refuse_two_spellings(names: list[str], path: str) -> None:
     known = set(names) if short else set()
     for name in short:
         if (whole := f"{float(name):.0f}") in known:
-            found = f"the ids {name!r} and {whole!r} are one number, expected one spelling"
-            raise GraphFormatError(f"{found}; in R options(scipen=99) writes all digits", path)
+            problem = f"the ids {name!r} and {whole!r} are one number, expected one spelling"
+            raise GraphFormatError(f"{problem}; in R options(scipen=99) writes all digits", path)
 
 
 def _lone_rows(chunks: list, n_names: list[int], bipartite: bool) -> np.ndarray:
@@ -406,5 +406,5 @@ def _weight(field: bytes, path: str, line: Callable[[], int]) -> float:
         return float(field)
     except ValueError:
         expected = "a number with a decimal point" if b"," in field else "a number"
-        found = f"the weight is {quote(field.strip())!r}, expected {expected}"
-        raise GraphFormatError(f"{found}; weights='ignore' counts each edge 1", path, line()) from None
+        problem = f"the weight is {quote(field.strip())!r}, expected {expected}"
+        raise GraphFormatError(f"{problem}; weights='ignore' counts each edge 1", path, line()) from None

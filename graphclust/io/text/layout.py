@@ -187,8 +187,8 @@ def layout_of(
             "expected 2, or 3 with a weight, or a header line that names source, target and weight, or the places of "
             "the columns, as in source=0, target=1 (a first line that counts: header=True; METIS: format='metis')"
         )
-        found = f"the first edge is {quote(data_lines(head)[0])!r}, {len(fields)} columns"
-        raise GraphFormatError(f"{found}; {expected}", path, first.line)
+        problem = f"the first edge is {quote(data_lines(head)[0])!r}, {len(fields)} columns"
+        raise GraphFormatError(f"{problem}; {expected}", path, first.line)
     of_konect = konect and len(fields) > 2 and asked == Columns()
     if of_konect or timed:
         choice = Choice(0, 1, None if konect and konect[2] == b"unweighted" else 2, sure=not timed)

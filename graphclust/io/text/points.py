@@ -77,8 +77,8 @@ def _from_table(text: IO[str], delimiter: str | None) -> np.ndarray:
     text.seek(0)
     are_numbers = list(map(is_plain_number, line.partition("#")[0].split(delimiter)))
     if any(are_numbers) and not all(are_numbers):
-        found = f"its first line, {quote(line.rstrip().encode())!r}, holds numbers and other things"
-        raise ValueError(f"{found}; expected numbers alone, or names of columns that are none")
+        problem = f"its first line, {quote(line.rstrip().encode())!r}, holds numbers and other things"
+        raise ValueError(f"{problem}; expected numbers alone, or names of columns that are none")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # NumPy's, of a table without rows
         points = np.loadtxt(text, delimiter=delimiter, skiprows=int(not all(are_numbers)), ndmin=2)

@@ -43,17 +43,17 @@ def split(row: str, delimiter: str | None) -> list[str]:
     if '"' not in row:
         return row.split() if delimiter is None else [field.strip(" \t\r") for field in row.split(delimiter)]
     if delimiter is None:
-        return [found[2] if found[1] is None else found[1].replace('""', '"') for found in _WORD.finditer(row)]
+        return [match[2] if match[1] is None else match[1].replace('""', '"') for match in _WORD.finditer(row)]
     fields, at = [], 0
     while True:
-        found = _FIELD[delimiter].match(row, at)
-        if found is None or (found[1] is None and found[2].startswith('"')):
+        match = _FIELD[delimiter].match(row, at)
+        if match is None or (match[1] is None and match[2].startswith('"')):
             if _BEGUN.match(row, at):
                 raise OpenQuote("a quote does not end")
             raise ValueError("text follows a quoted field")
-        fields.append(found[2].strip(" \t\r") if found[1] is None else found[1].replace('""', '"'))
-        at = found.end() + 1
-        if found.end() >= len(row.rstrip("\r")):
+        fields.append(match[2].strip(" \t\r") if match[1] is None else match[1].replace('""', '"'))
+        at = match.end() + 1
+        if match.end() >= len(row.rstrip("\r")):
             return fields
 
 
@@ -98,10 +98,10 @@ class Doubts:
         """Count the lines of a block of numbers that start with a name; `line` lines came before it."""
         if not any(mark in block for mark in COMMENTS):
             return
-        for found in _NAMED_LINE.finditer(block):
-            fields = found[0].decode("utf-8", "replace").split(self.layout.delimiter)
+        for match in _NAMED_LINE.finditer(block):
+            fields = match[0].decode("utf-8", "replace").split(self.layout.delimiter)
             if has_shape(fields, self.layout.n_columns, None):
-                self.add(line + block.count(b"\n", 0, found.start()) + 1)
+                self.add(line + block.count(b"\n", 0, match.start()) + 1)
 
     def sentence(self) -> str:
         """What to say of them; nothing if there are none."""
