@@ -103,14 +103,6 @@ def test_modularity_is_that_of_networkx(kind, weight):
         G.__networkx_cache__.clear()
 
 
-@pytest.mark.parametrize("kind", [nx.Graph, nx.MultiGraph])
-def test_partition_quality_is_that_of_networkx(kind):
-    G = random_graph(2, kind)
-    nodes = list(G)
-    parts = [set(nodes[::2]), set(nodes[1::2])]
-    assert nx.community.partition_quality(G, parts, **OURS) == nx.community.partition_quality(G, parts)
-
-
 def test_what_is_no_partition_is_refused_as_networkx_does(converted):
     G, _ = converted
     refuses(nx.NetworkXError, "not a valid partition", modularity, G, [set(list(G)[:-1])])
@@ -184,25 +176,21 @@ def test_fluid_communities_are_k():
 
 
 @for_each("seed", range(4))
-@for_each("options", [{}, {"cutoff": 12}, {"best_n": 3}, {"cutoff": 2, "best_n": 5}, {"resolution": 2}])
-def test_greedy_communities_are_those_of_networkx(seed, options):
-    G = nx.convert_node_labels_to_integers(random_graph(seed))  # NetworkX compares the nodes of a pair
-    found = nx.community.greedy_modularity_communities(G, weight="weight", **options, **OURS)
-    theirs = nx.community.greedy_modularity_communities(G, weight="weight", **options)
-    assert [len(members) for members in found] == [len(members) for members in theirs] and set(found) == set(theirs)
-
-
-@for_each("seed", range(4))
-@for_each("resolution", [0.7, 1.5])
-def test_naive_greedy_communities_are_those_of_networkx(seed, resolution):
-    G = nx.Graph()
-    G.add_weighted_edges_from(
-        nx.convert_node_labels_to_integers(random_graph(seed, n=18, m=40)).edges(data="weight", default=0.37)
-    )
-    options = {"weight": "weight", "resolution": resolution}
-    found = nx.community.naive_greedy_modularity_communities(G, **options, **OURS)
-    theirs = nx.community.naive_greedy_modularity_communities(G, **options)
-    assert [len(members) for members in found] == [len(members) for members in theirs] and set(found) == set(theirs)
+@for_each(
+    "name, options",
+    [
+        *(("greedy", {**one}) for one in ({}, {"cutoff": 12}, {"best_n": 3}, {"cutoff": 2, "best_n": 5})),
+        ("greedy", {"resolution": 2}), ("naive_greedy", {"resolution": 0.7}), ("naive_greedy", {"resolution": 1.5}),
+    ],
+)  # fmt: skip
+def test_greedy_communities_are_those_of_networkx(seed, name, options):
+    size = {"n": 18, "m": 40} if name == "naive_greedy" else {}
+    G = nx.convert_node_labels_to_integers(random_graph(seed, **size))  # NetworkX compares the nodes of a pair
+    if name == "naive_greedy":
+        nx.set_edge_attributes(G, {(u, v): weight for u, v, weight in G.edges(data="weight", default=0.37)}, "weight")
+    function = getattr(nx.community, f"{name}_modularity_communities")
+    ours, theirs = (function(G, weight="weight", **options, **backend) for backend in (OURS, {}))
+    assert [len(members) for members in ours] == [len(members) for members in theirs] and set(ours) == set(theirs)
 
 
 @pytest.mark.parametrize("is_given", [False, True])
@@ -267,13 +255,13 @@ def test_edges_of_sets_that_are_no_partition_are_not_counted():
             refuses(NotImplementedError, "overlap, leave nodes out", getattr(backend_graph, count), G, iter(sets))
 
 
-@pytest.mark.parametrize("kind", [nx.Graph, nx.MultiGraph])
-def test_counts_of_edges_in_and_between_communities_are_those_of_networkx(kind):
+@for_each("kind", [nx.Graph, nx.MultiGraph])
+def test_partition_quality_and_counts_of_edges_are_those_of_networkx(kind):
     G = random_graph(6, kind)
     ours = BackendGraph.from_networkx(G, [])
     parts = [set(list(G)[::2]), set(list(G)[1::2])]
-    names = ["intra_community_edges", "inter_community_edges", "inter_community_non_edges"]
-    for name in names if kind is nx.Graph else names[:1]:
+    names = ["partition_quality", "intra_community_edges", "inter_community_edges", "inter_community_non_edges"]
+    for name in names if kind is nx.Graph else names[:2]:
         function = getattr(nx.community.quality, name)
         assert function(ours, parts) == function(G, parts)
 

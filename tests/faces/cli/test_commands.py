@@ -159,22 +159,7 @@ def test_neighbors_are_asked_for_in_the_words_of_the_library(capsys, tmp_path, w
     assert expected != graphclust.knn_graph(points, 4)
 
 
-def test_neighbors_that_cannot_be_asked_for(capsys, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    np.save("points.npy", np.eye(6))
-    for words, message in {
-        ("--metric", "l0"): "argument --metric: invalid choice: 'l0'",
-        ("--metric", "l1", "--method", "approximate"): "--method approximate is for dense points by --metric euclidean",
-        ("--method", "approximate", "--n-probes", "0"): "--n-probes 0 is out of range",
-        ("--weights", "umap", "-k", "6"): "-k 6 is out of range",
-    }.items():
-        code, out, err = said(capsys, "knn", "points.npy", "-k", 2, "-o", "g.mtx", *words)
-        assert (code, out, err.count("\n")) == (2, "", 1) and message in err
-        assert re.search(r"\w=", err) is None
-    assert "--to snap cannot hold" in said(capsys, "knn", "points.npy", "-k", 1, "-o", "-", "--symmetrize", "mutual")[2]
-
-
-def test_what_is_no_table_of_points(capsys, tmp_path, monkeypatch):
+def test_what_is_no_table_of_points_and_neighbors_that_cannot_be_asked_for(capsys, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "a.csv").write_text("1,2\n3,x\n")
     (tmp_path / "ragged.csv").write_text("1,2\n3\n")
@@ -203,9 +188,17 @@ def test_what_is_no_table_of_points(capsys, tmp_path, monkeypatch):
         ("good.npy", "-k", "9", "-o", "g.mtx"): "-k 9 is out of range, expected fewer than the 4 points",
         ("good.npy", "-o", "no/g.mtx"): "there is no folder no",
         ("good.npy",): "the following arguments are required: -o",
-    }.items():
+        ("good.npy", "-o", "g.mtx", "--metric", "l0"): "argument --metric: invalid choice: 'l0'",
+        ("good.npy", "-k", "2", "-o", "g.mtx", "--metric", "l1", "--method", "approximate"):
+            "--method approximate is for dense points by --metric euclidean",
+        ("good.npy", "-k", "2", "-o", "g.mtx", "--method", "approximate", "--n-probes", "0"):
+            "--n-probes 0 is out of range",
+        ("good.npy", "-k", "4", "-o", "g.mtx", "--weights", "umap"): "-k 4 is out of range",
+    }.items():  # fmt: skip
         code, out, err = said(capsys, "knn", *arguments)
         assert (code, out, err.count("\n")) == (2, "", 1) and words in err, arguments
+        assert re.search(r"\w=", err) is None
+    assert "--to snap cannot hold" in said(capsys, "knn", "good.npy", "-k", 1, "-o", "-", "--symmetrize", "mutual")[2]
     assert not (tmp_path / "g.mtx").exists()
 
 
