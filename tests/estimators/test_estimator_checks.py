@@ -5,27 +5,19 @@ import pytest
 from sklearn.utils import get_tags
 from sklearn.utils.estimator_checks import estimator_checks_generator, parametrize_with_checks
 
-from graphclust import (
-    CoresetSpectralClustering,
-    GraphClustering,
-    KernelKMeans,
-    KMeans,
-    MiniBatchKMeans,
-    NestedMiniBatchKMeans,
-    SpectralClustering,
-    SphericalKMeans,
-)
+import graphclust as gc
 
+GIVEN = ("precomputed", "precomputed_nearest_neighbors")
 ESTIMATORS = [
-    KMeans(), MiniBatchKMeans(), NestedMiniBatchKMeans(), SphericalKMeans(), SpectralClustering(),
-    CoresetSpectralClustering(), KernelKMeans(), GraphClustering(), GraphClustering(affinity="precomputed"),
-    KMeans(2), MiniBatchKMeans(2), NestedMiniBatchKMeans(2), SphericalKMeans(2), SphericalKMeans(2, mean="geodesic"),
-    SpectralClustering(2), SpectralClustering(2, affinity="nearest_neighbors"), CoresetSpectralClustering(2),
-    SpectralClustering(2, affinity="precomputed"), SpectralClustering(2, affinity="precomputed_nearest_neighbors"),
-    SpectralClustering(2, assign_labels="discretize"), SpectralClustering(2, assign_labels="cluster_qr"),
-    CoresetSpectralClustering(2, affinity="rbf"), CoresetSpectralClustering(2, affinity="precomputed"),
-    *(KernelKMeans(2, solver=solver) for solver in ("full", "minibatch", "truncated", "coreset")),
-    *(KernelKMeans(2, kernel=kernel) for kernel in ("laplacian", "polynomial", "linear", "cosine", "precomputed")),
+    gc.KMeans(), gc.MiniBatchKMeans(), gc.NestedMiniBatchKMeans(), gc.SphericalKMeans(), gc.SpectralClustering(),
+    gc.CoresetSpectralClustering(), gc.KernelKMeans(), gc.GraphClustering(), gc.GraphClustering(affinity="precomputed"),
+    gc.KMeans(2), gc.MiniBatchKMeans(2), gc.NestedMiniBatchKMeans(2), gc.CoresetSpectralClustering(2),
+    *(gc.SphericalKMeans(2, mean=mean) for mean in ("euclidean", "geodesic")),
+    *(gc.SpectralClustering(2, affinity=affinity) for affinity in ("rbf", "nearest_neighbors", *GIVEN)),
+    *(gc.SpectralClustering(2, assign_labels=way) for way in ("discretize", "cluster_qr")),
+    gc.CoresetSpectralClustering(2, affinity="rbf"), gc.CoresetSpectralClustering(2, affinity="precomputed"),
+    *(gc.KernelKMeans(2, solver=solver) for solver in ("full", "minibatch", "truncated", "coreset")),
+    *(gc.KernelKMeans(2, kernel=kernel) for kernel in ("laplacian", "polynomial", "linear", "cosine", "precomputed")),
 ]  # fmt: skip
 DRAWN = (
     "seeds, and batches, are drawn in proportion to the weights: the same in distribution as from repeated points, but "

@@ -6,19 +6,7 @@ from blobs import blobs
 from cases import for_each, refuses
 from scipy import sparse
 
-from graphclust import (
-    ConvergenceWarning,
-    GraphValidationError,
-    MiniBatch,
-    ParameterError,
-    block_sums,
-    kmeans,
-    kmeans_parallel,
-    minibatch_kmeans,
-    nearest_centroids,
-    nested_minibatch_kmeans,
-    spherical_kmeans,
-)
+import graphclust as gc
 from graphclust.compiled.runtime import blocks
 from graphclust.compiled.runtime.blocks import thread_blocks
 from graphclust.points.k_means import steps
@@ -43,16 +31,16 @@ def assert_fixed_point(X, weights, result):
 def test_nested_ends_in_a_fixed_point_of_lloyd(rho, d, dtype):
     X = blobs(900, d, 8, 41, spread=1.0).astype(dtype)
     weights = np.random.default_rng(41).random(900) + 0.1
-    result = nested_minibatch_kmeans(X, 8, batch_size=50, rho=rho, sample_weight=weights, rng=7)
+    result = gc.nested_minibatch_kmeans(X, 8, batch_size=50, rho=rho, sample_weight=weights, rng=7)
     assert_fixed_point(X, weights, result)
-    assert result.inertia < 1.1 * kmeans(X, 8, sample_weight=weights, n_init=3, rng=7).inertia
+    assert result.inertia < 1.1 * gc.kmeans(X, 8, sample_weight=weights, n_init=3, rng=7).inertia
 
 
 def test_nested_on_sparse_points():
     X = np.random.default_rng(2).random((500, 60)) * (np.random.default_rng(3).random((500, 60)) < 0.1)
     X[np.arange(500), np.arange(500) % 5] += 2.0
-    dense = nested_minibatch_kmeans(X, 5, init=X[:5], batch_size=40, rng=3)
-    result = nested_minibatch_kmeans(sparse.csr_array(X), 5, init=X[:5], batch_size=40, rng=3)
+    dense = gc.nested_minibatch_kmeans(X, 5, init=X[:5], batch_size=40, rng=3)
+    result = gc.nested_minibatch_kmeans(sparse.csr_array(X), 5, init=X[:5], batch_size=40, rng=3)
     assert (result.labels == dense.labels).all()
     assert result.n_iter == dense.n_iter
     assert_fixed_point(X, np.ones(500), result)
@@ -60,31 +48,31 @@ def test_nested_on_sparse_points():
 
 def test_nested_with_one_batch_of_all_points_is_lloyd():
     X = blobs(300, 4, 6, 9, spread=1.0)
-    nested, exact = nested_minibatch_kmeans(X, 6, init=X[:6], batch_size=300, rng=1), kmeans(X, 6, init=X[:6])
+    nested, exact = gc.nested_minibatch_kmeans(X, 6, init=X[:6], batch_size=300, rng=1), gc.kmeans(X, 6, init=X[:6])
     assert (nested.labels == exact.labels).all() and nested.n_iter == exact.n_iter
 
 
 def test_nested_with_far_seeds_that_nothing_is_nearest_to():
     X = blobs(400, 2, 4, 11)
     start = np.concatenate([X[:2], [[50.0, 50.0], [60.0, 60.0]]])
-    result = nested_minibatch_kmeans(X, 4, init=start, batch_size=30, rng=5)
+    result = gc.nested_minibatch_kmeans(X, 4, init=start, batch_size=30, rng=5)
     assert len(result.centroids) == 4
     assert_fixed_point(X, np.ones(400), result)
 
 
 def test_nested_where_points_are_few():
     X = np.repeat([[0.1], [0.7], [3.0]], 40, axis=0)
-    with pytest.warns(ConvergenceWarning, match="only 3"):
-        result = nested_minibatch_kmeans(X, 5, batch_size=10, init=X[[0, 0, 50, 50, 100]], rng=5)
+    with pytest.warns(gc.ConvergenceWarning, match="only 3"):
+        result = gc.nested_minibatch_kmeans(X, 5, batch_size=10, init=X[[0, 0, 50, 50, 100]], rng=5)
     assert result.inertia == pytest.approx(0.0, abs=1e-25)
-    stopped = nested_minibatch_kmeans(blobs(500, 3, 5, 1), 5, batch_size=20, max_iter=2, rng=1)
+    stopped = gc.nested_minibatch_kmeans(blobs(500, 3, 5, 1), 5, batch_size=20, max_iter=2, rng=1)
     assert stopped.n_iter == 2
     assert (stopped.labels >= 0).all()
 
 
 def test_a_first_batch_of_copies_does_not_limit_the_number_of_clusters():
     X = np.concatenate([np.zeros((200, 2)), np.eye(2)])
-    for run in (nested_minibatch_kmeans, minibatch_kmeans):
+    for run in (gc.nested_minibatch_kmeans, gc.minibatch_kmeans):
         assert len(run(X, 3, batch_size=4, rng=1).centroids) == 3
 
 
@@ -174,7 +162,7 @@ def test_standard_errors_by_hand():
 
 def test_minibatch_rates_by_hand():
     for rate, expected in (("count", [3.0, 9.5]), ("sqrt", [1.0 + (5.0 - 1.0) * np.sqrt(2 / 3), 9.0 + np.sqrt(1 / 3)])):
-        model = MiniBatch([[0.0], [8.0]], rate=rate, starved=0)
+        model = gc.MiniBatch([[0.0], [8.0]], rate=rate, starved=0)
         model.centroids[:, 0] = 1.0, 9.0
         model.counts[:] = 2.0, 1.0
         # Both points at 5 are as far from 1 as from 9: the lowest index takes them.
@@ -185,7 +173,7 @@ def test_minibatch_rates_by_hand():
 def test_partial_fit_takes_weights_as_repetition():
     X = blobs(60, 3, 4, 5)
     weights = np.random.default_rng(5).integers(0, 3, 60)
-    weighted, repeated = MiniBatch(X[:4]), MiniBatch(X[:4])
+    weighted, repeated = gc.MiniBatch(X[:4]), gc.MiniBatch(X[:4])
     weighted.partial_fit(X, sample_weight=weights)
     repeated.partial_fit(np.repeat(X, weights, axis=0))
     assert weighted.centroids == pytest.approx(repeated.centroids)
@@ -195,24 +183,24 @@ def test_partial_fit_takes_weights_as_repetition():
 @pytest.mark.parametrize("rate", ["count", "sqrt"])
 def test_minibatch_comes_near_lloyd(rate):
     X = blobs(2000, 3, 6, 17, spread=0.2)
-    exact = kmeans(X, 6, init="greedy k-means++", n_init=3, rng=1)
-    ours = minibatch_kmeans(X, 6, init=exact.centroids + 0.2, batch_size=200, rate=rate, rng=1)
+    exact = gc.kmeans(X, 6, init="greedy k-means++", n_init=3, rng=1)
+    ours = gc.minibatch_kmeans(X, 6, init=exact.centroids + 0.2, batch_size=200, rate=rate, rng=1)
     assert ours.inertia < 1.05 * exact.inertia
-    assert (ours.labels == nearest_centroids(X, ours.centroids)).all()
+    assert (ours.labels == gc.nearest_centroids(X, ours.centroids)).all()
 
 
 def test_a_starved_centroid_is_moved_and_one_left_alone_in_the_end():
     X = blobs(400, 2, 3, 23, spread=0.1)
     start = np.concatenate([X[:2], [[100.0, 100.0]]])
-    moved = minibatch_kmeans(X, 3, init=start, batch_size=100, max_iter=40, patience=None, rng=2)
+    moved = gc.minibatch_kmeans(X, 3, init=start, batch_size=100, max_iter=40, patience=None, rng=2)
     assert len(moved.centroids) == 3
-    left = minibatch_kmeans(X, 3, init=start, batch_size=100, starved=0, rng=2)
+    left = gc.minibatch_kmeans(X, 3, init=start, batch_size=100, starved=0, rng=2)
     assert len(left.centroids) == 3 and left.centroids.max() < 100.0
 
 
 def test_only_a_centroid_below_the_share_of_the_mean_count_is_starved():
     """Counts of 2, 10 and 84 before the tenth batch, mean 32: with a share of 0.1 the first alone is below 3.2."""
-    model = MiniBatch([[0.0], [1000.0], [2000.0]], starved=0.1, rng=3)
+    model = gc.MiniBatch([[0.0], [1000.0], [2000.0]], starved=0.1, rng=3)
     model.counts[:], model.n_batches = [2.0, 10.0, 80.0], 9
     model.partial_fit([[1990.0], [2010.0], [2000.0], [2003.0]])
     assert model.counts == pytest.approx([9.6 / 3, 10.0, 84.0])
@@ -222,22 +210,22 @@ def test_only_a_centroid_below_the_share_of_the_mean_count_is_starved():
 
 def test_minibatch_stops_early():
     X = blobs(500, 2, 3, 29, spread=0.1)
-    assert minibatch_kmeans(X, 3, max_iter=500, patience=5, rng=2).n_iter < 200
-    assert minibatch_kmeans(X, 3, max_iter=30, patience=None, rng=2).n_iter == 30
+    assert gc.minibatch_kmeans(X, 3, max_iter=500, patience=5, rng=2).n_iter < 200
+    assert gc.minibatch_kmeans(X, 3, max_iter=30, patience=None, rng=2).n_iter == 30
 
 
 def test_parallel_seeding_finds_separated_clusters():
     X = blobs(600, 2, 8, 31, spread=0.01)
-    centroids = kmeans_parallel(X, 8, rng=4)
-    assert block_sums(X, centroids).inertia < 2 * 600 * 2 * 0.01**2
-    assert block_sums(X, kmeans_parallel(sparse.csr_array(X), 8, rng=4)).inertia < 2 * 600 * 2 * 0.01**2
+    centroids = gc.kmeans_parallel(X, 8, rng=4)
+    assert gc.block_sums(X, centroids).inertia < 2 * 600 * 2 * 0.01**2
+    assert gc.block_sums(X, gc.kmeans_parallel(sparse.csr_array(X), 8, rng=4)).inertia < 2 * 600 * 2 * 0.01**2
 
 
 def test_parallel_seeding_never_uses_a_point_of_weight_zero():
     X = np.array([[0.0], [1.0], [1000.0], [5.0]])
-    assert kmeans_parallel(X, 3, sample_weight=[1, 1, 0, 1], rng=4).max() <= 5.0
-    with pytest.warns(ConvergenceWarning, match="only 2"):
-        assert len(kmeans_parallel([[1.0], [1.0], [2.0]], 3, rng=4)) == 2
+    assert gc.kmeans_parallel(X, 3, sample_weight=[1, 1, 0, 1], rng=4).max() <= 5.0
+    with pytest.warns(gc.ConvergenceWarning, match="only 2"):
+        assert len(gc.kmeans_parallel([[1.0], [1.0], [2.0]], 3, rng=4)) == 2
 
 
 def test_both_means_of_points_on_two_axes():
@@ -246,16 +234,16 @@ def test_both_means_of_points_on_two_axes():
     X = np.repeat([[1.0, 0.0], [0.0, 1.0]], [a, b], axis=0)
     for mean, expected in (("euclidean", np.arctan(a / b)), ("geodesic", a / (a + b) * np.pi / 2)):
         for points in (X, sparse.csr_array(X), 7 * X):
-            x, y = spherical_kmeans(points, 1, mean=mean, rng=1).centroids[0]
+            x, y = gc.spherical_kmeans(points, 1, mean=mean, rng=1).centroids[0]
             assert np.arctan2(x, y) == pytest.approx(expected)
-        assert spherical_kmeans(X.astype(np.float32), 1, mean=mean, rng=1).centroids.dtype == np.float32
+        assert gc.spherical_kmeans(X.astype(np.float32), 1, mean=mean, rng=1).centroids.dtype == np.float32
 
 
 @pytest.mark.parametrize("mean", ["euclidean", "geodesic"])
 def test_spherical_inertia_never_rises_and_labels_have_the_largest_cosine(mean):
     X = blobs(400, 5, 6, 37, spread=1.0) * np.random.default_rng(1).lognormal(size=(400, 1))
     weights = np.random.default_rng(2).random(400)
-    result = spherical_kmeans(X, 6, mean=mean, sample_weight=weights, rng=3)
+    result = gc.spherical_kmeans(X, 6, mean=mean, sample_weight=weights, rng=3)
     unit = X / np.linalg.norm(X, axis=1, keepdims=True)
     cosines = unit @ result.centroids.T
     assert np.linalg.norm(result.centroids, axis=1) == pytest.approx(1.0)
@@ -289,70 +277,72 @@ def test_spherical_inertia_never_rises_where_clusters_span_more_than_a_half_circ
     """From the first point the steps for these five lead to another local mean, of a larger sum."""
     circle = np.radians([50.0, 160.0, 20.0, 130.0, 270.0])
     points = np.stack([np.cos(circle), np.sin(circle)], axis=1)
-    result = spherical_kmeans(points, 1, mean=mean, init=points[:1])
+    result = gc.spherical_kmeans(points, 1, mean=mean, init=points[:1])
     assert (np.diff(result.history) <= 0.0).all() and len(result.history) >= 2
     if mean == "geodesic":
         assert result.inertia == pytest.approx((np.radians([0.0, 110.0, 30.0, 80.0, 140.0]) ** 2).sum())
     for seed in range(60):
         points = np.random.default_rng(seed).normal(size=(9, 2 + seed % 2))
         weights = np.random.default_rng(seed).random(9)
-        result = spherical_kmeans(points, 1 + seed % 3, mean=mean, sample_weight=weights, rng=seed)
+        result = gc.spherical_kmeans(points, 1 + seed % 3, mean=mean, sample_weight=weights, rng=seed)
         assert (np.diff(result.history) <= 1e-12).all()
         assert np.linalg.norm(result.centroids, axis=1) == pytest.approx(1.0)
 
 
 def test_opposite_directions_leave_a_geodesic_centroid_of_unit_length():
-    result = spherical_kmeans([[1.0, 0.0], [-1.0, 0.0]], 1, mean="geodesic", init=[[0.6, 0.8]])
+    result = gc.spherical_kmeans([[1.0, 0.0], [-1.0, 0.0]], 1, mean="geodesic", init=[[0.6, 0.8]])
     assert np.linalg.norm(result.centroids[0]) == pytest.approx(1.0) and (np.diff(result.history) <= 0.0).all()
 
 
 def test_a_row_of_zeros_has_no_direction():
-    result = spherical_kmeans([[1.0, 0.0], [0.0, 0.0], [0.0, 2.0]], 2, rng=1)
+    result = gc.spherical_kmeans([[1.0, 0.0], [0.0, 0.0], [0.0, 2.0]], 2, rng=1)
     assert result.labels[1] == -1
     assert result.labels[0] != result.labels[2]
-    refuses(GraphValidationError, "zeros", spherical_kmeans, np.zeros((3, 2)), 1)
-    refuses(GraphValidationError, "init holds a row of zeros", spherical_kmeans, np.eye(2), 2, init=[[0, 0], [1, 0]])
+    refuses(gc.GraphValidationError, "zeros", gc.spherical_kmeans, np.zeros((3, 2)), 1)
+    refuses(
+        gc.GraphValidationError, "init holds a row of zeros", gc.spherical_kmeans, np.eye(2), 2, init=[[0, 0], [1, 0]]
+    )
 
 
 def test_block_sums_add_up_to_an_iteration():
     X = blobs(200, 3, 4, 43)
-    blocks = [block_sums(X[part], X[:4]) for part in (slice(0, 70), slice(70, 200))]
+    blocks = [gc.block_sums(X[part], X[:4]) for part in (slice(0, 70), slice(70, 200))]
     means = sum(block.sums for block in blocks) / sum(block.masses for block in blocks)[:, None]
-    assert means == pytest.approx(kmeans(X, 4, init=X[:4], max_iter=1).centroids)
+    assert means == pytest.approx(gc.kmeans(X, 4, init=X[:4], max_iter=1).centroids)
 
 
 def test_validation_holds_seconds_and_energy():
     X, V = blobs(600, 3, 5, 47), blobs(100, 3, 5, 48)
-    for run in (kmeans, nested_minibatch_kmeans, minibatch_kmeans, spherical_kmeans):
+    for run in (gc.kmeans, gc.nested_minibatch_kmeans, gc.minibatch_kmeans, gc.spherical_kmeans):
         result = run(X, 5, init=X[:5], validation=V, rng=1)
         assert result.validation.shape == (result.n_iter + 1, 2)
         assert (np.diff(result.validation[:, 0]) >= 0).all()
-        start = X[:5] / np.linalg.norm(X[:5], axis=1, keepdims=True) if run is spherical_kmeans else X[:5]
+        start = X[:5] / np.linalg.norm(X[:5], axis=1, keepdims=True) if run is gc.spherical_kmeans else X[:5]
         for record, centroids in ((0, start), (-1, result.centroids)):
             energy = ((V[:, None] - centroids) ** 2).sum(axis=2).min(axis=1).mean()
             assert result.validation[record, 1] == pytest.approx(energy)
         assert run(X, 5, init=X[:5], rng=1).validation is None
     seen = []
-    kmeans(X, 5, init=X[:5], validation=lambda centroids: seen.append(centroids.shape) or 0.0)
+    gc.kmeans(X, 5, init=X[:5], validation=lambda centroids: seen.append(centroids.shape) or 0.0)
     assert set(seen) == {(5, 3)}
-    refuses(GraphValidationError, "features", kmeans, X, 5, validation=V[:, :2])
+    refuses(gc.GraphValidationError, "features", gc.kmeans, X, 5, validation=V[:, :2])
 
 
 @for_each(
     "call",
     [
-        lambda: nested_minibatch_kmeans([[1.0]], 1, rho=0),
-        lambda: nested_minibatch_kmeans([[1.0]], 1, batch_size=0),
-        lambda: minibatch_kmeans([[1.0]], 1, rate="best"),
-        lambda: minibatch_kmeans([[1.0]], 1, patience=0),
-        lambda: kmeans_parallel([[1.0]], 1, oversampling=0),
-        lambda: kmeans_parallel([[1.0]], 2),
-        lambda: spherical_kmeans([[1.0]], 1, mean="median"),
-        lambda: MiniBatch([[1.0]], starved=1.0),
+        lambda: gc.nested_minibatch_kmeans([[1.0]], 1, rho=0),
+        lambda: gc.nested_minibatch_kmeans([[1.0]], 1, batch_size=0),
+        lambda: gc.minibatch_kmeans([[1.0]], 1, rate="best"),
+        lambda: gc.minibatch_kmeans([[1.0]], 1, patience=0),
+        lambda: gc.kmeans_parallel([[1.0]], 1, oversampling=0),
+        lambda: gc.kmeans_parallel([[1.0]], 2),
+        lambda: gc.spherical_kmeans([[1.0]], 1, mean="median"),
+        lambda: gc.MiniBatch([[1.0]], starved=1.0),
     ],
 )
 def test_bad_parameters_are_named(call):
-    refuses(ParameterError, None, call)
+    refuses(gc.ParameterError, None, call)
 
 
 @pytest.mark.filterwarnings("error")
@@ -361,5 +351,5 @@ def test_a_random_start_loses_no_centroid_of_distinct_points():
     blobs = np.random.default_rng(0).normal(size=(200, 2)) + np.repeat(np.arange(10), 20)[:, None] * 10
     for points, k, seeds in ((column, 4, 20), (blobs, 10, 40)):
         for seed in range(seeds):
-            found = minibatch_kmeans(points, k, init="random", rng=seed)
+            found = gc.minibatch_kmeans(points, k, init="random", rng=seed)
             assert len(np.unique(found.labels)) == len(found.centroids) == k

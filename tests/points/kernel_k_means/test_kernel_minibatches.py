@@ -5,14 +5,7 @@ import pytest
 from cases import for_each, refuses
 from reference.kernels import SEEDS, blobs, coefficients_on_all, random_kernel, twin_minibatch
 
-from graphclust import (
-    GaussianKernel,
-    adjusted_rand_index,
-    kernel_kmeans,
-    minibatch_kernel_kmeans,
-    nearest_neighbor_kernel,
-    truncated_kernel_kmeans,
-)
+import graphclust as gc
 from graphclust.errors import ConvergenceWarning, GraphValidationError, Interrupted, ParameterError
 from graphclust.points.kernel_k_means.point_kernels import PointKernel
 
@@ -34,7 +27,7 @@ def assert_equals_its_twin(run, seed, rate, **options):
 @for_each("rate", ["sqrt", "count"])
 @for_each("seed", SEEDS)
 def test_minibatch_equals_its_twin(seed, rate):
-    result, K, C, norms = assert_equals_its_twin(minibatch_kernel_kmeans, seed, rate)
+    result, K, C, norms = assert_equals_its_twin(gc.minibatch_kernel_kmeans, seed, rate)
     assert result.n_iter == 25
     to_centers = np.diag(K)[:, None] + norms - 2 * K @ C.T
     assert np.array_equal(result.labels, to_centers.argmin(axis=1))
@@ -46,34 +39,34 @@ def test_minibatch_equals_its_twin(seed, rate):
 @for_each("rate", ["sqrt", "count"])
 @for_each("tau", [1, 5, 20])
 def test_truncated_equals_its_twin(tau, rate, renormalize):
-    assert_equals_its_twin(truncated_kernel_kmeans, 5150 + tau, rate, tau=tau, renormalize=renormalize)
+    assert_equals_its_twin(gc.truncated_kernel_kmeans, 5150 + tau, rate, tau=tau, renormalize=renormalize)
 
 
 @pytest.mark.parametrize("seed", SEEDS)
 def test_a_tau_never_reached_changes_nothing(seed):
     X = blobs(80, np.random.default_rng(seed))
-    whole = minibatch_kernel_kmeans(X, 4, batch_size=24, max_iter=10, rng=seed)
-    kept = truncated_kernel_kmeans(X, 4, batch_size=24, max_iter=10, tau=24 * 11, rng=seed)
+    whole = gc.minibatch_kernel_kmeans(X, 4, batch_size=24, max_iter=10, rng=seed)
+    kept = gc.truncated_kernel_kmeans(X, 4, batch_size=24, max_iter=10, tau=24 * 11, rng=seed)
     np.testing.assert_allclose(kept.history, whole.history, rtol=1e-9)
     assert np.array_equal(kept.labels, whole.labels)
     assert kept.cost == pytest.approx(whole.cost, rel=1e-9)
 
 
-@pytest.mark.parametrize("function", [minibatch_kernel_kmeans, truncated_kernel_kmeans])
+@pytest.mark.parametrize("function", [gc.minibatch_kernel_kmeans, gc.truncated_kernel_kmeans])
 def test_the_whole_data_as_one_batch_is_one_full_step(function):
     rng = np.random.default_rng(404)
     X = blobs(80, rng)
-    kernel = GaussianKernel(X)
+    kernel = gc.GaussianKernel(X)
     seeds = rng.choice(80, 4, replace=False)
     K = kernel.block(slice(None), slice(None))
     nearest = (np.diag(K)[seeds] - 2 * K[:, seeds]).argmin(axis=1)
-    expected = kernel_kmeans(kernel, 4, init=nearest, max_iter=1)
+    expected = gc.kernel_kmeans(kernel, 4, init=nearest, max_iter=1)
     result = function(kernel, 4, init=seeds, rate="count", batches=[np.arange(80)])
     assert np.array_equal(result.labels, expected.labels)
 
 
 def test_nothing_of_size_n_is_touched_between_seeding_and_labels():
-    class Spy(GaussianKernel):
+    class Spy(gc.GaussianKernel):
         largest = 0
 
         def block(self, rows, columns):
@@ -99,28 +92,28 @@ def test_nothing_of_size_n_is_touched_between_seeding_and_labels():
             kernel.labeling = done == 15
 
     kernel.labeling = False
-    truncated_kernel_kmeans(
+    gc.truncated_kernel_kmeans(
         kernel, 4, init=[3, 9, 27, 81], batch_size=20, tau=30, max_iter=15, rng=1, progress=listener
     )
     assert "labels" in stages
 
 
-@pytest.mark.parametrize("function", [minibatch_kernel_kmeans, truncated_kernel_kmeans])
+@pytest.mark.parametrize("function", [gc.minibatch_kernel_kmeans, gc.truncated_kernel_kmeans])
 def test_mini_batches_find_the_blobs(function):
     rng = np.random.default_rng(3)
     truth = rng.integers(4, size=240)
     X = np.eye(4)[truth] * 12.0 + rng.normal(size=(240, 4))
     for K_or_X, named in ((X, "gaussian"), (X.astype(np.float32), "gaussian"), (X, "laplacian"),
-                          (nearest_neighbor_kernel(X, 50), "precomputed")):  # fmt: skip
+                          (gc.nearest_neighbor_kernel(X, 50), "precomputed")):  # fmt: skip
         result = function(K_or_X, 4, kernel=named, init=[int(np.flatnonzero(truth == j)[0]) for j in range(4)],
                           batch_size=60, max_iter=8, rng=5)  # fmt: skip
-        assert adjusted_rand_index(result.labels, truth) == 1.0
+        assert gc.adjusted_rand_index(result.labels, truth) == 1.0
 
 
-@pytest.mark.parametrize("function", [minibatch_kernel_kmeans, truncated_kernel_kmeans])
+@pytest.mark.parametrize("function", [gc.minibatch_kernel_kmeans, gc.truncated_kernel_kmeans])
 def test_it_stops_when_a_batch_gains_too_little(function):
     X = blobs(100, np.random.default_rng(12))
-    K = GaussianKernel(X).block(slice(None), slice(None))
+    K = gc.GaussianKernel(X).block(slice(None), slice(None))
     batches = [np.arange(100)] * 20
     result = function(X, 3, rate="count", batches=batches, max_iter=20, tol=1e-3, rng=6)
     assert 1 < result.n_iter < 20
@@ -132,7 +125,7 @@ def test_it_stops_when_a_batch_gains_too_little(function):
     assert result.history[0] <= np.diag(K).mean() * 2
 
 
-@pytest.mark.parametrize("function", [minibatch_kernel_kmeans, truncated_kernel_kmeans])
+@pytest.mark.parametrize("function", [gc.minibatch_kernel_kmeans, gc.truncated_kernel_kmeans])
 def test_batches_are_drawn_by_weight_and_then_count_alike(function):
     X = np.array([[0.0], [0.2], [50.0], [9.0], [9.3]])
     weights = np.array([1.0, 3.0, 0.0, 2.0, 2.0])
@@ -144,7 +137,7 @@ def test_batches_are_drawn_by_weight_and_then_count_alike(function):
     assert result.labels.tolist() == [0, 0, 1, 1, 1]
 
 
-@pytest.mark.parametrize("function", [minibatch_kernel_kmeans, truncated_kernel_kmeans])
+@pytest.mark.parametrize("function", [gc.minibatch_kernel_kmeans, gc.truncated_kernel_kmeans])
 def test_extreme_sizes_of_mini_batches(function):
     X = np.arange(6.0)[:, None] ** 2
     assert len(np.unique(function(X, 6, batch_size=50, max_iter=5, rng=2).labels)) == 6
@@ -157,7 +150,7 @@ def test_extreme_sizes_of_mini_batches(function):
     refuses(GraphValidationError, "init", function, X, 2, init=[0, 1, 2])
 
 
-@pytest.mark.parametrize("function", [minibatch_kernel_kmeans, truncated_kernel_kmeans])
+@pytest.mark.parametrize("function", [gc.minibatch_kernel_kmeans, gc.truncated_kernel_kmeans])
 def test_clipped_distances_are_reported(function):
     K = np.array([[1.0, 2.5, 0.0], [2.5, 1.0, 0.0], [0.0, 0.0, 1.0]])
     assert function(K, 2, kernel="precomputed", max_iter=2, rng=1).n_clipped > 0
@@ -179,9 +172,9 @@ def test_an_interrupt_in_the_middle_of_a_round_carries_labels_of_an_earlier_one(
 
     whole = PointKernel.add_sums
     by_rounds = [
-        minibatch_kernel_kmeans(points, 5, kernel="linear", max_iter=n, rng=0).labels.tolist() for n in range(1, 15)
+        gc.minibatch_kernel_kmeans(points, 5, kernel="linear", max_iter=n, rng=0).labels.tolist() for n in range(1, 15)
     ]
     monkeypatch.setattr(PointKernel, "add_sums", add_sums)
     with pytest.raises(Interrupted) as stop:
-        minibatch_kernel_kmeans(points, 5, kernel="linear", max_iter=20, rng=0)
+        gc.minibatch_kernel_kmeans(points, 5, kernel="linear", max_iter=20, rng=0)
     assert stop.value.best.tolist() in by_rounds[6:]
