@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, fields
 
 import numpy as np
 import numpy.typing as npt
@@ -127,6 +127,3 @@ class Outcome:
     doubtful: bool = False
     remarks: tuple[str, ...] = ()
     sums: ClusterSums | None = None
-
-    def with_remark(self, remark: str) -> Outcome:
-        return replace(self, remarks=(*self.remarks, remark))

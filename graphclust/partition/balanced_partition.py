@@ -125,8 +125,11 @@ def balanced_partition(
     targets = np.ones(k) if target_weights is None else _as_targets(target_weights, k)
     share = max_imbalance if min_imbalance == "same" else min_imbalance
     shares = shares_of_parts(size[order], targets, min(max_imbalance, float(k)), share)  # k times the mean is no bound
-    if target_weights is None:
-        _refuse_heavy_nodes(size, k, float(shares.most[0]), max_imbalance)
+    if target_weights is None and size.max() > (most := float(shares.most[0])):
+        raise ParameterError(
+            f"node_weight[{int(size.argmax())}] is {size.max():.12g}, but with max_imbalance={max_imbalance} and k={k} "
+            f"a part holds at most {most:.12g}; expected {_describe_sure_bounds(size, k, False)}, or fewer parts"
+        )
     parameters: dict[str, Any] = {"max_imbalance": max_imbalance, "effort": effort}
     parameters |= {} if target_weights is None else {"target_weights": targets.tolist()}
     parameters |= {"contiguous": True} if contiguous else {}
@@ -211,12 +214,3 @@ def _describe_sure_bounds(size: np.ndarray, k: int, is_two_sided: bool) -> str:
     load = np.bincount(packed_labels(size, k), size) * k / size.sum()
     most, least = np.ceil(1000.0 * (load.max() - 1.0)) / 1000.0, np.ceil(1000.0 * (1.0 - load.min())) / 1000.0
     return f"max_imbalance >= {most:.12g}" + (f" with min_imbalance >= {least:.12g}" if is_two_sided else "")
-
-
-def _refuse_heavy_nodes(size: np.ndarray, k: int, most: float, max_imbalance: float) -> None:
-    """ParameterError where one node holds more than a part may."""
-    if size.max() > most:
-        raise ParameterError(
-            f"node_weight[{int(size.argmax())}] is {size.max():.12g}, but with max_imbalance={max_imbalance} and k={k} "
-            f"a part holds at most {most:.12g}; expected {_describe_sure_bounds(size, k, False)}, or fewer parts"
-        )

@@ -254,21 +254,14 @@ def reduce_to(clusters: Clusters, k: int, typical: float) -> Clusters:
         steps = np.argsort(price, kind="stable")[: max(1, (n - k) // STEPS_SHARE)]
         ended = steps[~whole[steps]]
         ended = ended[~np.isin(into[ended], ended)]  # a cluster that others join stays in this round
-        clusters = remove_clusters(unite_clusters(clusters, ended, into[ended]), np.append(ended, steps[whole[steps]]))
+        clusters = unite_clusters(clusters, ended, into[ended], steps[whole[steps]])
     return clusters
 
 
-def remove_clusters(clusters: Clusters, gone: npt.NDArray[np.int64]) -> Clusters:
-    """The clusters without some that are linked to no other."""
-    is_left = np.ones(len(clusters.mass), bool)
-    is_left[gone] = False
-    number = np.cumsum(is_left) - 1
-    left = clusters.origin[is_left], clusters.inside[is_left], clusters.mass[is_left]
-    return Clusters(*left, number[clusters.a], number[clusters.b], clusters.link)
-
-
-def unite_clusters(clusters: Clusters, ended: npt.NDArray[np.int64], enlarged: npt.NDArray[np.int64]) -> Clusters:
-    """The clusters after some became parts of others; these are still listed, linked to none."""
+def unite_clusters(
+    clusters: Clusters, ended: npt.NDArray[np.int64], enlarged: npt.NDArray[np.int64], aside: npt.NDArray[np.int64]
+) -> Clusters:
+    """The clusters after some became parts of others, and others, which are linked to none, were put aside."""
     n = len(clusters.mass)
     into, inside, mass = np.arange(n), clusters.inside.copy(), clusters.mass.copy()
     into[ended] = enlarged
@@ -279,7 +272,10 @@ def unite_clusters(clusters: Clusters, ended: npt.NDArray[np.int64], enlarged: n
     np.add.at(inside, a[inner], 2.0 * clusters.link[inner])
     key, place = np.unique(a[~inner] * n + b[~inner], return_inverse=True)
     link = np.asarray(np.bincount(place, weights=clusters.link[~inner], minlength=len(key)), np.float64)
-    return Clusters(clusters.origin, inside, mass, key // n, key % n, link)
+    is_left = np.ones(n, bool)
+    is_left[ended] = is_left[aside] = False
+    number, left = np.cumsum(is_left) - 1, (clusters.origin[is_left], inside[is_left], mass[is_left])
+    return Clusters(*left, number[key // n], number[key % n], link)
 
 
 def worth_of_two(clusters: Clusters) -> npt.NDArray[np.float64]:

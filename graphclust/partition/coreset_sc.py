@@ -359,7 +359,7 @@ def by_blocks(
     size = coreset.draws or default_size(whole.n_points, n_entries, whole.k)
     sampling = Sampling(max(whole.k, size), coreset.oversampling, coreset.sampling)
     schedule, outcome = partition_by_coreset(whole, choice, sampling)
-    outcome = outcome.with_remark(IN_DOUBT) if outcome.doubtful else outcome
+    outcome = replace(outcome, remarks=(*outcome.remarks, *([IN_DOUBT] if outcome.doubtful else [])))
     return schedule, outcome, replace(coreset, size=size)
 
 

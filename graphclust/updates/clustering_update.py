@@ -151,7 +151,9 @@ def partition_again(
     if wanted.k > (n_taken := int(np.count_nonzero(taken))):
         words = ("node is left", "nodes are left") if has_isolated else ("node has edges", "nodes have edges")
         raise ParameterError(f"after the edits {amount(n_taken, *words)}, fewer than k={wanted.k}")
-    nodes, part = np.flatnonzero(taken), _part_of(graph, taken)
+    nodes, part = np.flatnonzero(taken), graph
+    if not taken.all():  # if the others are isolated, no row is read
+        part = without_rows(graph, nodes) if graph.isolated[~taken].all() else graph.subgraph(nodes)
     at = slice(None) if len(nodes) == len(kept) else nodes  # of all nodes nothing is copied
     on = _weigh_part(clustering, edit, part, nodes)
     if on.totals.mass == 0.0 and not part.n_entries and not taken.all():
@@ -221,14 +223,6 @@ def _fit(level: Level, partition: Partition, task: Task, run: Run) -> Partition:
     if not fits:
         raise ParameterError(f"after the edits {NO_ROOM}: cluster the changed graph within other bounds")
     return fitted
-
-
-def _part_of(graph: Graph, taken: npt.NDArray[np.bool_]) -> Graph:
-    """The graph between some nodes; if the others are isolated, no row is read."""
-    if taken.all():
-        return graph
-    nodes = np.flatnonzero(taken)
-    return without_rows(graph, nodes) if graph.isolated[~taken].all() else graph.subgraph(nodes)
 
 
 def _weigh_part(clustering: Clustering, edit: EditedGraph, part: Graph, nodes: Labels | None = None) -> WeighedGraph:

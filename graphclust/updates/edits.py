@@ -103,7 +103,10 @@ def apply_edits(
     finder, one_way = finder or NodeRows(graph), kind in ("directed", "bipartite")
     finder.add(added_nodes)
     given = {"added": added, "removed": removed, "reweighted": reweighted}
-    parts = {argument: _changes_of(edges, argument, finder, kind == "signed") for argument, edges in given.items()}
+    parts = {}
+    for argument, edges in given.items():
+        source, target, weight = as_edges(edges, argument, argument != "removed", kind == "signed")
+        parts[argument] = Changes(*finder.ends(argument, source, target, argument == "added"), weight)
     wide, changes = _with_more_nodes(graph, finder), _concatenate(parts.values())
     entries = _entries_of(wide, changes, one_way)
     _refuse_wrong(wide, parts, changes, entries)
@@ -135,11 +138,6 @@ def apply_edits(
     if not len(gone):
         finder.keep_for(made)
     return EditedGraph(made, np.where(rows < graph.n_nodes, rows, -1), n_changed, rows, by, of_nodes)
-
-
-def _changes_of(given: Edges, argument: str, finder: NodeRows, signed: bool) -> Changes:
-    source, target, weight = as_edges(given, argument, argument != "removed", signed)
-    return Changes(*finder.ends(argument, source, target, argument == "added"), weight)
 
 
 def _concatenate(parts: Iterable[Changes]) -> Changes:

@@ -90,12 +90,17 @@ def test_ids_are_never_given_again():
     found = gc.communities(graph, rng=0)
     without = found.update(removed_nodes=range(13, 18), rng=0)
     assert (without.k, without.ids.tolist()) == (2, [0, 1])
-    with_new = without.update(added=[(20, 21), (21, 22), (20, 22)], rng=0)
-    assert with_new.ids.tolist() == [0, 1, 3] and with_new.labels.tolist()[-3:] == [2, 2, 2]
-    assert [change.kind for change in with_new.changes] == ["kept", "kept", "born"]
+    with_new = without.update(added=[(20, 21), (21, 22), (20, 22), (23, 24)], rng=0)
+    assert with_new.ids.tolist() == [0, 1, 3, 4] and with_new.labels.tolist()[-5:] == [2, 2, 3, 2, 3]
+    assert [change.kind for change in with_new.changes] == ["kept", "kept", "born", "born"]
     gone = with_new.update(removed_nodes=range(7), rng=0)
-    assert gone.labels.tolist() == [1] * 6 + [0] * 3 and gone.ids.tolist() == [3, 1]
-    assert {change.kind: change.before for change in gone.changes} == {"kept": (3,), "died": (0,)} | {"kept": (3,)}
+    assert gone.labels.tolist() == [1] * 6 + [2, 2, 0, 2, 0] and gone.ids.tolist() == [4, 1, 3]
+    assert [(change.kind, change.before) for change in gone.changes] == [
+        ("died", (0,)), ("kept", (1,)), ("kept", (3,)), ("kept", (4,)),
+    ]  # fmt: skip
+    assert [(change.kind, change.size_before) for change in gone.update(rng=0).changes] == [
+        ("kept", 6), ("kept", 3), ("kept", 2),
+    ]  # fmt: skip
 
 
 def test_split_and_merged_clusters_are_told():
