@@ -142,11 +142,13 @@ def _draw_by_scan(kernel: NormalizedCutKernel, first_uniform: int, uniforms, pro
     nodes[0] = first_uniform
     for rank in range(len(nodes)):
         if rank > 0:
-            chosen = loops.draw_by_scan(kernel.point_weights, sq_distances, uniforms[rank - 1])
-            if chosen < 0:
+            masses = kernel.point_weights * sq_distances
+            running = np.cumsum(masses)
+            if not running[-1] > 0.0:
                 nodes = nodes[:rank]
                 break
-            nodes[rank] = chosen
+            chosen = np.searchsorted(running, uniforms[rank - 1] * running[-1], side="right")
+            nodes[rank] = chosen if chosen < n else np.flatnonzero(masses)[-1]
         loops.update_all_distances(rank, nodes[rank], graph.rows, terms, affinity, distances)
         progress.step(rank + 1, len(uniforms) + 1)
     return Seeds(nodes, sq_distances, nearest, int(tally[loops.CLIPPED]), int(tally[loops.ENTRIES_READ]))

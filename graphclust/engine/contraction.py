@@ -14,10 +14,9 @@ from scipy import sparse
 from graphclust.compiled.graphs import agglomeration as merging
 from graphclust.compiled.graphs import contraction as loops
 from graphclust.compiled.graphs.levels import Level, Partition, Task, Terms, loads_of
-from graphclust.compiled.graphs.merging import merge_pairs
 from graphclust.compiled.graphs.objective import RATIO, Rows
 from graphclust.compiled.runtime.blocks import MadeRows, entry_blocks, rows_in_blocks, run_in_blocks
-from graphclust.engine.levels import Run, is_small, n_entries, partition_in, read_only_level, room_for, with_sums
+from graphclust.engine.levels import Run, is_small, n_entries, read_only_level, with_sums
 
 NO_GAINS, NO_PAIRS = np.empty(0), np.empty((0, 2), np.int32)
 ROUND_OFF = 1e-12  # of the weight between two clusters
@@ -98,16 +97,13 @@ def restricted(steps: Sequence[Contraction], partition: Partition) -> Partition:
 def contract(level: Level, regions: Partition, run: Run) -> Contraction:
     """The level of the regions; the links of a very large level are summed in the order of its rows, or estimated."""
     k = len(regions.sums.size)
+    run.reads(level, n_entries(level))
     if is_small(level):
-        most = min(n_entries(level), k * k)
-        made = Rows(np.empty(k + 1, np.int64), np.empty(most, np.int32), np.empty(most))
-        size = loops.contract_into(level, regions, made)
-        made = Rows(made.indptr, made.indices[:size].copy(), made.weights[:size].copy())
-    elif n_entries(level) >= STREAMED and run.graph is not None and not level.terms.layers:
+        return Contraction(level, regions, read_only_level(*loops.contract(level, regions)))
+    if n_entries(level) >= STREAMED and run.graph is not None and not level.terms.layers:
         made = links_in_order(level.rows, regions.labels, k, run.graph.degrees)
     else:
         made = links_of_clusters(level.rows, regions.labels, k, level.terms.layers)
-    run.reads(level, n_entries(level))
     size = loads_of(level.terms.size, regions.labels, k)
     terms = Terms(regions.sums.inside, regions.sums.mass, size, level.terms.layers)
     return Contraction(level, regions, read_only_level(made, terms))
@@ -236,9 +232,8 @@ def agglomerate(
     """
     n = len(level.terms.mass)
     if is_small(level):
-        room = room_for(level, n)
-        return partition_in(room, merging.agglomerate_into(level, task, gains, pairs, room))
+        return merging.agglomerate(level, task, gains, pairs)
     chains, merger = merging.chains_of(level.rows), merging.merger_of(level.terms, task, gains, pairs)
-    while not merge_pairs(ENTRIES_PER_LOOK, task.k, task.objective, chains, merger):
+    while not merging.merge_pairs(ENTRIES_PER_LOOK, task.k, task.objective, chains, merger):
         run.progress.step(n - int(merger.state[2]), n - task.k)
     return merging.partition_of(merger)

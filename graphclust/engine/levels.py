@@ -146,19 +146,9 @@ def value(partition: Partition, task: Task) -> float:
     return float(value_of(task.objective, partition.sums))
 
 
-def room_for(level: Level, k: int) -> Partition:
-    """Arrays for a partition of a level into k clusters at most."""
-    return Partition(np.empty(len(level.terms.mass), np.int32), no_sums(level, k))
-
-
 def no_sums(level: Level, k: int) -> ClusterSums:
     """Sums of k clusters of a level, all zero."""
     return ClusterSums(np.zeros(k), np.zeros((k, *level.terms.mass.shape[1:])), np.zeros(k, np.int64))
-
-
-def partition_in(room: Partition, k: int) -> Partition:
-    """The partition into k clusters that was written into `room`."""
-    return Partition(room.labels, ClusterSums(*(values[:k].copy() for values in room.sums)))
 
 
 def with_sums(level: Level, labels: np.ndarray, k: int, run: Run) -> Partition:

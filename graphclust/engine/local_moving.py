@@ -11,7 +11,7 @@ from graphclust.compiled.graphs.choosing import Look, Scratch, choose_of_looks, 
 from graphclust.compiled.graphs.levels import Level, Partition, Task, limits_of
 from graphclust.compiled.graphs.objective import ClusterSums, Objective
 from graphclust.compiled.runtime.blocks import map_blocks, n_threads, row_blocks, run_in_blocks, thread_blocks
-from graphclust.engine.levels import Run, is_small, no_sums, partition_in, room_for
+from graphclust.engine.levels import Run, is_small, no_sums
 
 ROUNDS = 2  # of moves that make regions
 UNSETTLED = 0.1  # of the nodes: while a round moves more, another follows where regions are to settle
@@ -35,10 +35,9 @@ def find_regions(
     n = len(level.terms.mass)
     n_rounds, key = 1 if run.progress.out_of_time() else ROUNDS, run.key()
     if is_small(level) and not settles:
-        room = room_for(level, n)
-        k, read = loops.find_regions_into(level, penalty, loops.RegionSize(fewest, most), n_rounds, key, room)
+        made, read = loops.find_regions(level, penalty, loops.RegionSize(fewest, most), n_rounds, key)
         run.reads(level, read)
-        return partition_in(room, k)
+        return made
     regions, objective = loops.singletons(level.terms), loops.objective_of_regions(level.terms, penalty)
     rules = loops.Rules(fewest, False, limits_of(level.terms.size, regions.labels, n, 0.0, most))
     mover = Mover(level, objective, loops.State(regions.labels, regions.sums, rules), run)
@@ -68,10 +67,9 @@ def refine(
         return _with_sizes(partition)
     n, k = len(level.terms.mass), len(partition.sums.size)
     if is_small(level) and not once and nodes is None:
-        room = room_for(level, n if task.k == 0 else k)
-        k, read = loops.refine_into(level, partition, task, room)
+        made, read = loops.refine(level, partition, task)
         run.reads(level, read)
-        return partition_in(room, k)
+        return made
     free, partition = task.k == 0, _with_sizes(partition)
     most = n if nodes is None else min(n, k + OPENED_PER_NODE * len(nodes))
     more, labels = (most if free else k) - k, partition.labels.copy()

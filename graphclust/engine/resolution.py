@@ -25,7 +25,7 @@ from graphclust.compiled.graphs import agglomeration as merging
 from graphclust.compiled.graphs.levels import Level, Partition, Task
 from graphclust.compiled.graphs.objective import ADDITIVE, Objective
 from graphclust.engine.contraction import NO_PAIRS, agglomerate, contract
-from graphclust.engine.levels import Run, room_for
+from graphclust.engine.levels import Run
 from graphclust.engine.local_moving import find_regions
 from graphclust.objective.objective import (
     OBJECTIVES,
@@ -184,7 +184,7 @@ def dendrogram_sums(on: WeighedGraph, regions: Partition, run: Run) -> tuple[np.
     level = contract(run.finest, regions, run).coarse
     n = len(level.terms.mass)
     gains, pairs = np.zeros(n), np.zeros((n, 2), np.int32)
-    merging.agglomerate_into(level, Task(chance_objective(on.totals), 1), gains, pairs, room_for(level, n))
+    merging.agglomerate(level, Task(chance_objective(on.totals), 1), gains, pairs)
     inside, squares = np.zeros((2, n + 1))
     inside[n], squares[n] = level.terms.loops.sum(), (level.terms.mass**2).sum()
     mass = level.terms.mass.tolist()

@@ -12,14 +12,14 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from graphclust.compiled.graphs import balance as loops
 from graphclust.compiled.graphs import fiduccia_mattheyses as climbing
-from graphclust.compiled.graphs.balance import Rounds, balance_into, move_in_rounds_into
 from graphclust.compiled.graphs.levels import Level, Partition, Task
 from graphclust.compiled.graphs.objective import ADDITIVE, RATIO
 from graphclust.compiled.runtime.random_numbers import draws_of
 from graphclust.engine.cluster_sizes import Sizes, join_small
 from graphclust.engine.contraction import NO_GAINS, Contraction, agglomerate, contract, project
-from graphclust.engine.levels import Run, Shares, n_entries, partition_in, read_only_level, room_for, value, with_sums
+from graphclust.engine.levels import Run, Shares, n_entries, read_only_level, value, with_sums
 from graphclust.engine.local_moving import refine
 
 FINEST_TOLERANCE, COARSE_TOLERANCE = 0.25, 0.75  # of Jet
@@ -97,10 +97,7 @@ def rebalance(
 
     ballast : float64, (k,), what clusters hold beside their nodes; None: nothing.
     """
-    k = len(partition.sums.size)
-    room = room_for(level, k)
-    k, within = balance_into(level, partition, task, np.zeros(k) if ballast is None else ballast, room)
-    return partition_in(room, k), bool(within)
+    return loops.balance(level, partition, task, np.zeros(len(partition.sums.size)) if ballast is None else ballast)
 
 
 def balance(level: Level, partition: Partition, task: Task, run: Run) -> tuple[Partition, bool]:
@@ -142,16 +139,12 @@ def settle_parts(
         partition, _ = rebalance(level, partition, bound, ballast)
     is_late, (rounds_in_vain, searches, _) = run.progress.out_of_time(), run.thoroughness
     if k > 1 and in_rounds and n_entries(level) <= MOST_IN_ROUNDS:
-        room = room_for(level, k)
-        rounds = Rounds(COARSE_TOLERANCE if relaxed else FINEST_TOLERANCE, 1 if is_late else rounds_in_vain)
-        move_in_rounds_into(level, partition, bound, ballast, rounds, room)
-        partition = partition_in(room, k)
+        rounds = loops.Rounds(COARSE_TOLERANCE if relaxed else FINEST_TOLERANCE, 1 if is_late else rounds_in_vain)
+        partition = loops.move_in_rounds(level, partition, bound, ballast, rounds)
     slack = float(size.max()) if room_left(shares, size) < k * mean else 0.0
     for search_limits in (WHOLE, LOCAL._replace(rounds=searches))[is_late:]:
-        room = room_for(level, k)
         limits = search_limits._replace(slack=slack)
-        climbing.climb_into(level, partition, bound, ballast, limits, draws_of(run.rng), room)
-        partition = partition_in(room, k)
+        partition = climbing.climb(level, partition, bound, ballast, limits, draws_of(run.rng))
     run.reads(level, n_entries(level))
     return partition
 
@@ -215,8 +208,8 @@ def climb_within(
     So the sums of the new partition are added up again before the two values are compared.
     """
     k = len(partition.sums.size)
-    room, sized = room_for(level, k), read_only_level(level.rows, level.terms._replace(size=size))
-    climbing.climb_into(sized, partition, task, np.zeros(k), search_limits, draws_of(run.rng), room)
+    sized = read_only_level(level.rows, level.terms._replace(size=size))
+    climbed = climbing.climb(sized, partition, task, np.zeros(k), search_limits, draws_of(run.rng))
     run.reads(level, n_entries(level))
-    made = with_sums(level, room.labels, k, run)
+    made = with_sums(level, climbed.labels, k, run)
     return made if value(made, task) > value(partition, task) else partition

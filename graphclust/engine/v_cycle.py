@@ -20,7 +20,7 @@ from graphclust.engine.contraction import (
     project,
     restricted,
 )
-from graphclust.engine.levels import Run, is_small, n_entries, no_sums, partition_in, room_for, square_of_mean_mass
+from graphclust.engine.levels import Run, is_small, n_entries, no_sums, square_of_mean_mass
 from graphclust.engine.local_moving import ROUNDS, find_regions, refine
 from graphclust.engine.resolution import Schedule
 from graphclust.engine.settling import best_of, climb, is_bounded, is_cut, merge, settle, uncoarsen
@@ -101,13 +101,11 @@ def v_cycle(
 
 def compiled_v_cycle(level: Level, partition: Partition | None, task: Task, penalty: float, run: Run) -> Partition:
     """A V-cycle for free sizes over a small level."""
-    is_k = task.k > 0 and task.most == np.inf  # with a bound, more than k may be left: no two fit into one
-    room = room_for(level, task.k if is_k else len(level.terms.mass))
     schedule = loops.Coarsening(penalty, ROUNDS, LARGEST_SHARE)
     given = Partition(np.empty(0, np.int32), no_sums(level, 0)) if partition is None else partition
-    k, read = loops.v_cycle_into(level, given, task, schedule, run.key(), room)
+    made, read = loops.v_cycle(level, given, task, schedule, run.key())
     run.reads(level, read)
-    return partition_in(room, k)
+    return made
 
 
 def v_cycle_of_ties(level: Level, partition: Partition, task: Task, penalty: float, run: Run) -> Partition:

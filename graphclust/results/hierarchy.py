@@ -17,7 +17,7 @@ from graphclust.compiled.graphs import agglomeration as loops
 from graphclust.compiled.graphs.levels import Task
 from graphclust.compiled.graphs.v_cycle import rows_within
 from graphclust.engine.contraction import contract
-from graphclust.engine.levels import room_for, run_on, with_sums
+from graphclust.engine.levels import run_on, with_sums
 from graphclust.engine.likelihood import nats_saved
 from graphclust.graph.container import Graph
 from graphclust.graph.layers import LayeredGraph, without_negative
@@ -344,7 +344,7 @@ def linkage_of(graph: Graph, levels: Sequence[Labels]) -> npt.NDArray[np.float64
         level = contract(run.finest, with_sums(run.finest, current, k, run), run).coarse
         level = rows_within(level, above)
         pairs = np.full((k, 2), -1, np.int32)
-        loops.agglomerate_into(level, Task(chance_objective(run.totals), 0), np.zeros(k), pairs, room_for(level, k))
+        loops.agglomerate(level, Task(chance_objective(run.totals), 0), np.zeros(k), pairs)
         roots = np.ones(k, bool)
         linked = pairs[::-1][pairs[::-1, 0] >= 0]
         roots[linked[:, 0]] = False

@@ -14,8 +14,8 @@ from reference import objectives as reference
 from scipy import sparse
 
 import graphclust as gc
+from graphclust.compiled.graphs.agglomeration import COARSE_TIE, MANY_READS, NEAR_ENOUGH
 from graphclust.compiled.graphs.levels import Task
-from graphclust.compiled.graphs.merging import COARSE_TIE, MANY_READS, NEAR_ENOUGH
 from graphclust.compiled.graphs.objective import value_of
 from graphclust.engine import contraction, levels
 from graphclust.engine.contraction import agglomerate

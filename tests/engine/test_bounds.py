@@ -23,7 +23,7 @@ from graphclust.compiled.runtime.random_numbers import draws_of
 from graphclust.engine.bounds import as_bounds, as_bounds_of_k
 from graphclust.engine.connectivity import connect_once, find_connected_parts
 from graphclust.engine.contraction import agglomerate
-from graphclust.engine.levels import partition_in, room_for, run_on, value, with_sizes_as_masses, with_sums
+from graphclust.engine.levels import run_on, value, with_sizes_as_masses, with_sums
 from graphclust.engine.local_moving import find_regions, refine
 from graphclust.engine.resolution import task_at
 from graphclust.engine.settling import is_within, rebalance, settle
@@ -277,11 +277,8 @@ def run_of_parts(G, size):
 
 
 def climbed(level, found, task, seed=0):
-    room, rng = room_for(level, task.k), np.random.default_rng(seed)
-    climbing.climb_into(
-        level, found, task, np.zeros(task.k), climbing.FMLimits(1, 20, np.inf, 30, 0.0), draws_of(rng), room
-    )
-    return partition_in(room, task.k)
+    search_limits, rng = climbing.FMLimits(1, 20, np.inf, 30, 0.0), np.random.default_rng(seed)
+    return climbing.climb(level, found, task, np.zeros(task.k), search_limits, draws_of(rng))
 
 
 def test_fiduccia_mattheyses_crosses_a_hill():
@@ -294,8 +291,7 @@ def test_fiduccia_mattheyses_crosses_a_hill():
 
 
 def moved_in_rounds(level, found, task):
-    room, rounds = room_for(level, task.k), balance.Rounds(0.25, 12)
-    return partition_in(room, balance.move_in_rounds_into(level, found, task, np.zeros(task.k), rounds, room))
+    return balance.move_in_rounds(level, found, task, np.zeros(task.k), balance.Rounds(0.25, 12))
 
 
 @pytest.mark.parametrize("seed", range(8))

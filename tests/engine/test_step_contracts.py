@@ -9,13 +9,13 @@ import pytest
 
 from graphclust.compiled.graphs import choosing
 from graphclust.compiled.graphs import local_moving as loops
-from graphclust.compiled.graphs.balance import balance_into
+from graphclust.compiled.graphs.balance import balance
 from graphclust.compiled.graphs.levels import Task, limits_of
 from graphclust.compiled.graphs.objective import ADDITIVE, Objective
 from graphclust.engine import bisection, engine, settling, v_cycle
 from graphclust.engine.connectivity import connect_once
 from graphclust.engine.contraction import contract
-from graphclust.engine.levels import Run, Shares, Thoroughness, room_for, run_on, value, with_sizes_as_masses, with_sums
+from graphclust.engine.levels import Run, Shares, Thoroughness, run_on, value, with_sizes_as_masses, with_sums
 from graphclust.engine.settling import best_of
 from graphclust.generators import planted_partition
 from graphclust.io.graph_input import as_graph
@@ -112,13 +112,11 @@ def test_balancing_takes_both_bounds_to_the_node():
     run = sized(nx.path_graph(12))
     for first, least, most in ((6, 6.0, 6.0), (7, 5.0, 7.0), (5, 5.0, 7.0)):
         found = with_sums(run.finest, (np.arange(12) >= first).astype(np.int32), 2, run)
-        room = room_for(run.finest, 2)
-        _, within = balance_into(run.finest, found, Task(LINKS, 2, least, most), np.zeros(2), room)
-        assert within and (room.labels == found.labels).all()
+        balanced, within = balance(run.finest, found, Task(LINKS, 2, least, most), np.zeros(2))
+        assert within and (balanced.labels == found.labels).all()
     found = with_sums(run.finest, (np.arange(12) >= 7).astype(np.int32), 2, run)
-    room = room_for(run.finest, 2)
-    _, within = balance_into(run.finest, found, Task(LINKS, 2, 6.0, 6.0), np.zeros(2), room)
-    assert within and np.bincount(room.labels).tolist() == [6, 6] and np.count_nonzero(np.diff(room.labels)) == 1
+    (labels, _), within = balance(run.finest, found, Task(LINKS, 2, 6.0, 6.0), np.zeros(2))
+    assert within and np.bincount(labels).tolist() == [6, 6] and np.count_nonzero(np.diff(labels)) == 1
 
 
 @pytest.mark.parametrize("most", [0, 1 << 20])

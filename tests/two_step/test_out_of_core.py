@@ -57,7 +57,7 @@ def test_a_store_gives_the_labels_of_the_graph_in_memory(graph_and_truth, option
     monkeypatch.undo()
     monkeypatch.setattr(contraction, "STREAMED", 0)
     monkeypatch.setattr(blocks.row_blocks, "__defaults__", (123,))
-    monkeypatch.setattr(blocks.entry_blocks, "__defaults__", (777,))
+    monkeypatch.setattr(blocks.entry_blocks, "__defaults__", (777, blocks.ROWS_PER_BLOCK))
     monkeypatch.setattr("graphclust.objective.kernel.NODES_AT_A_TIME", 100)
     monkeypatch.setattr("graphclust.two_step.method.WEIGHTS_AT_A_TIME", 99)
     monkeypatch.setattr("graphclust.coreset.label_extension.LEAST_ROWS", 64)

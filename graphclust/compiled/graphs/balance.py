@@ -15,11 +15,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from graphclust.compiled.graphs.choosing import Scratch, meet_clusters
+from graphclust.compiled.graphs.choosing import Scratch, meet_clusters, scratch_for
 from graphclust.compiled.graphs.cluster_sums import add_to_sums, weights_to_own
-from graphclust.compiled.graphs.fiduccia_mattheyses import Step, change_cluster, links_of, look_at
+from graphclust.compiled.graphs.fiduccia_mattheyses import links_of, look_at
 from graphclust.compiled.graphs.heap import pop, push
-from graphclust.compiled.graphs.levels import Limits, Partition, copy_to, write
+from graphclust.compiled.graphs.levels import Limits, Partition, change_cluster, copy_to
 from graphclust.compiled.graphs.local_moving import without_gaps
 from graphclust.compiled.graphs.objective import ClusterSums, gain_of_joining, loss_of_leaving
 from graphclust.compiled.runtime.loops import UNCOUNTED, loop
@@ -42,7 +42,7 @@ def work_for(level, k):
     """Room for balancing k clusters of a level."""
     n = len(level.terms.mass)
     room = 2 * n + len(level.rows.indices) + 1
-    scratch = Scratch(np.zeros(k), np.empty(k + 1, np.int32))
+    scratch = scratch_for(k)
     return Work(np.empty(room), np.empty(room, np.int32), np.full(n, np.nan), scratch)
 
 
@@ -62,8 +62,8 @@ def _gain_of(u, to, level, objective, state):
 def _move(u, to, level, objective, state):
     """Node u moves to a cluster, linked or not."""
     labels, sums, limits = state
-    gain, stays, shared = _gain_of(u, to, level, objective, state)
-    change_cluster(u, Step(to, gain, stays, shared), level.terms, labels, sums, limits)
+    stays, shared = links_of(u, labels[u], to, level.rows, labels)
+    change_cluster(u, to, stays, shared, level.terms, labels, sums, limits)
 
 
 @loop(**UNCOUNTED)
@@ -253,25 +253,18 @@ def bring_within(level, task, ballast, labels, sums, work):
 
 
 @loop()
-def balance(level, found, task, ballast):
+def balance(level, partition, task, ballast):
     """The partition with clusters within the bounds of the task, as far as that is found; nodes have sizes.
 
     ballast : what each cluster holds beside its nodes. Returns the partition, and whether all is within.
     """
-    n, k = len(found.labels), len(found.sums.size)
-    labels = found.labels.copy()
-    sums = ClusterSums(found.sums.inside.copy(), found.sums.mass.copy(), np.zeros(k, np.int64))
+    n, k = len(partition.labels), len(partition.sums.size)
+    labels = partition.labels.copy()
+    sums = ClusterSums(partition.sums.inside.copy(), partition.sums.mass.copy(), np.zeros(k, np.int64))
     for u in range(n):
         sums.size[labels[u]] += 1
     within = bring_within(level, task, ballast, labels, sums, work_for(level, k))
     return without_gaps(labels, sums) if task.k == 0 else Partition(labels, sums), within
-
-
-@loop()
-def balance_into(level, found, task, ballast, room):
-    """`balance`, into arrays that are there: returns the number of clusters, and whether all are within."""
-    made, within = balance(level, found, task, ballast)
-    return write(made, room), within
 
 
 LEAST_PROGRESS = 0.999  # of the cut; a round that leaves more of it than this is in vain
@@ -300,12 +293,11 @@ class Moves(NamedTuple):
 def _choose_moves(rows, labels, load, tolerance, moves, scratch):
     """Nodes that gain, or lose no more than is tolerated, and their targets.
 
-    Returns how many nodes are chosen, and the cut twice: links are added up, for a
-    difference of sums can be below 0.
+    Returns how many nodes are chosen, and the cut twice: links are added up, for a difference of sums can be below 0.
     """
     n_chosen, cut = 0, 0.0
     for u in range(len(labels)):
-        own, n_met = labels[u], meet_clusters(u, rows, labels, scratch)
+        own, n_met = labels[u], meet_clusters(u, rows, labels, scratch, ())
         inner = scratch.link[own]
         scratch.link[own] = 0.0
         to, most = np.int32(-1), 0.0
@@ -364,13 +356,13 @@ def _are_within(task, load, count):
 
 
 @loop()
-def move_in_rounds(level, found, task, ballast, rounds):
+def move_in_rounds(level, partition, task, ballast, rounds):
     """The best partition within the bounds of the task, a cut, that rounds of moves come to; nodes have sizes.
 
     ballast : what each cluster holds beside its nodes.
     """
-    n, k = len(found.labels), len(found.sums.size)
-    labels, best, least_cut, in_vain = found.labels.copy(), found.labels.copy(), np.inf, 0
+    n, k = len(partition.labels), len(partition.sums.size)
+    labels, best, least_cut, in_vain = partition.labels.copy(), partition.labels.copy(), np.inf, 0
     moves = Moves(np.full(n, -1, np.int32), np.empty(n), np.zeros(n, np.bool_), np.empty(n, np.int32))
     work = work_for(level, k)
     sums, load = ClusterSums(np.zeros(k), np.zeros(k), np.zeros(k, np.int64)), np.empty(k)  # only `size` is up to date
@@ -391,14 +383,8 @@ def move_in_rounds(level, found, task, ballast, rounds):
         if not _are_within(task, load, sums.size):
             bring_within(level, task, ballast, labels, sums, work)
     if least_cut == np.inf:
-        return found
+        return partition
     made, stays = ClusterSums(np.zeros(k), np.zeros(k), np.zeros(k, np.int64)), np.empty(n)
     weights_to_own(0, n, 0, level.rows, best, stays)
     add_to_sums(best, stays, level.terms, made)
     return Partition(best, made)
-
-
-@loop()
-def move_in_rounds_into(level, found, task, ballast, rounds, room):
-    """`move_in_rounds`, into arrays that are there: returns the number of clusters."""
-    return write(move_in_rounds(level, found, task, ballast, rounds), room)

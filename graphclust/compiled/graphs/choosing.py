@@ -34,7 +34,7 @@ class Rules(NamedTuple):
     """What moves may do.
 
     fewest : how many clusters have to be left: while there are more, the last node of one may leave it. opens : whether
-    a node may become a cluster by itself. limits : what clusters may hold, as `bounds.Limits`, or None.
+    a node may become a cluster by itself. limits : what clusters may hold, as `Limits`, or None.
     """
 
     fewest: int
@@ -140,14 +140,8 @@ def best_by(objective, node, sums, scratch, n_met, most, limits):
 
 
 @loop(**INLINED)
-def meet_clusters(u, rows, labels, scratch):
+def meet_clusters(u, rows, labels, scratch, layers):
     """Add up the links of u to each cluster; returns how many it meets, its own, the first of them, included."""
-    return meet_with_layers(u, rows, labels, scratch, ())
-
-
-@loop(**INLINED)
-def meet_with_layers(u, rows, labels, scratch, layers):
-    """`meet_clusters`, on a graph with layers, if there are any."""
     link, met = scratch
     own, weighted = labels[u], len(rows.weights) > 0
     first, last = rows.indptr[u], rows.indptr[u + 1]
@@ -235,7 +229,7 @@ def choose_moves(first, last, level, objective, now, batch, choices, scratch):
         choices.target[i], choices.n_earlier[i] = -1, 0
         if not may_move(u, now):
             continue
-        n_met = meet_with_layers(u, rows, labels, scratch, objective.layers)
+        n_met = meet_clusters(u, rows, labels, scratch, objective.layers)
         choose(i, judge(u, n_met, level, objective, now, scratch), rows, labels, batch, choices)
 
 

@@ -61,9 +61,9 @@ def flatten(parent):
 def split_by_connection(rows, labels, k, parts):
     """parts[u] = the connected part of its cluster that u is in, numbered by first node.
 
-    Returns how many parts there are, and how many entries were read.
-    Each node is joined with its first FEW neighbors of its cluster; the others are read only for the nodes that are
-    then outside the largest part of their cluster (Sutton et al. 2018, Afforest, for components).
+    Returns how many parts there are, and how many entries were read. Each node is joined with its first FEW neighbors
+    of its cluster; the others are read only for the nodes that are then outside the largest part of their cluster
+    (Sutton et al. 2018, Afforest, for components).
     """
     n, n_parts, n_read = len(labels), 0, 0
     for u in range(n):

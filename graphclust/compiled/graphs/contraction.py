@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from graphclust.compiled.graphs.cluster_sums import INNER, LEAST_LINK, place_of, sum_of_links
-from graphclust.compiled.graphs.levels import Level, Terms, copy_to, loads_of
+from graphclust.compiled.graphs.levels import Level, Terms, loads_of
 from graphclust.compiled.graphs.objective import Rows
 from graphclust.compiled.runtime.blocks import MadeRows
 from graphclust.compiled.runtime.loops import loop, read_only
@@ -31,19 +31,24 @@ class Members(NamedTuple):
 
 @loop()
 def group_members(cluster, indptr, starts, entries, members):
-    """Nodes sorted by cluster, stable; starts and entries (k + 1,) begin as zeros.
-
-    Cluster c gets members[starts[c] : starts[c + 1]], whose rows hold entries[c + 1] - entries[c] entries.
-    """
+    """`sort_nodes`; the rows of the members of cluster c hold entries[c + 1] - entries[c] entries, (k + 1,), zeros."""
+    sort_nodes(cluster, starts, members)
     for u in range(len(cluster)):
-        starts[cluster[u] + 1] += 1
         entries[cluster[u] + 1] += indptr[u + 1] - indptr[u]
     for c in range(len(starts) - 1):
-        starts[c + 1] += starts[c]
         entries[c + 1] += entries[c]
+
+
+@loop()
+def sort_nodes(cluster, starts, nodes):
+    """Nodes sorted by cluster, stable: those of cluster c from starts[c] on; starts (k + 1,) begins as zeros."""
+    for u in range(len(cluster)):
+        starts[cluster[u] + 1] += 1
+    for c in range(len(starts) - 1):
+        starts[c + 1] += starts[c]
     place = starts[:-1].copy()
     for u in range(len(cluster)):
-        members[place[cluster[u]]] = u
+        nodes[place[cluster[u]]] = u
         place[cluster[u]] += 1
 
 
@@ -80,33 +85,23 @@ def link_clusters(first, last, block, made, rows, members):
 
 
 @loop()
-def contract(level, found):
+def contract(level, partition):
     """The level whose nodes are the clusters of a partition; their sums are known, so that links alone are added up."""
-    rows, k = level.rows, len(found.sums.size)
-    starts, entries, nodes = np.zeros(k + 1, np.int64), np.zeros(k + 1, np.int64), np.empty(len(found.labels), np.int32)
-    group_members(found.labels, rows.indptr, starts, entries, nodes)
+    (rows, terms), (labels, sums), k = level, partition, len(partition.sums.size)
+    starts, entries, nodes = np.zeros(k + 1, np.int64), np.zeros(k + 1, np.int64), np.empty(len(labels), np.int32)
+    group_members(labels, rows.indptr, starts, entries, nodes)
     room = 1
     for c in range(k):
         room += min(entries[c + 1] - entries[c], k)
     first, indptr = np.int64(0), np.zeros(k + 1, np.int64)
     made = MadeRows(indptr[1:], np.empty(room, np.int32), np.empty(room))
-    n_entries = link_clusters(first, k, first, made, rows, Members(found.labels, starts, nodes, level.terms.layers))
+    n_entries = link_clusters(first, k, first, made, rows, Members(labels, starts, nodes, terms.layers))
     for c in range(k):
         indptr[c + 1] += indptr[c]
     indices, weights = made.indices[:n_entries].copy(), made.weights[:n_entries].copy()
     coarse = Rows(read_only(indptr), read_only(indices), read_only(weights))
-    size = read_only(loads_of(level.terms.size, found.labels, k))
-    return Level(coarse, Terms(read_only(found.sums.inside), read_only(found.sums.mass), size, level.terms.layers))
-
-
-@loop()
-def contract_into(level, found, rows):
-    """`contract`, into rows that have room for as many entries as there can be; returns how many there are."""
-    made = contract(level, found).rows
-    copy_to(rows.indptr, made.indptr)
-    copy_to(rows.indices, made.indices)
-    copy_to(rows.weights, made.weights)
-    return len(made.indices)
+    size = read_only(loads_of(terms.size, labels, k))
+    return Level(coarse, Terms(read_only(sums.inside), read_only(sums.mass), size, terms.layers))
 
 
 @loop()
@@ -163,14 +158,7 @@ def overlay_pair(one, k, other, n_other, overlay):
     """
     n = len(one)
     starts, order, number = np.zeros(k + 1, np.int64), np.empty(n, np.int32), np.full(n_other, -1, np.int32)
-    for u in range(n):
-        starts[one[u] + 1] += 1
-    for c in range(k):
-        starts[c + 1] += starts[c]
-    place = starts[:-1].copy()
-    for u in range(n):
-        order[place[one[u]]] = u
-        place[one[u]] += 1
+    sort_nodes(one, starts, order)
     n_pairs = 0
     for c in range(k):
         for i in range(starts[c], starts[c + 1]):

@@ -85,11 +85,6 @@ def sq_distance(own_affinity, seed_affinity, affinity, tally):
 
 
 @loop()
-def sq_distance_to_seed(x, seed, affinity, self_affinity, tally):
-    return sq_distance(self_affinity[x], self_affinity[seed], affinity, tally)
-
-
-@loop()
 def add_seed(rank, seed, rows, terms, tree, distances):
     """Only a new seed and its neighbors can get closer: all others share no entry of K with it."""
     indptr, indices, weights = rows
@@ -105,7 +100,7 @@ def add_seed(rank, seed, rows, terms, tree, distances):
             continue
         weight = weights[e] if len(weights) > 0 else 1.0
         affinity = weight / (degrees[x] * degrees[seed])
-        distance = sq_distance_to_seed(x, seed, affinity, self_affinity, tally)
+        distance = sq_distance(self_affinity[x], self_affinity[seed], affinity, tally)
         if distance < sq_distances[x]:
             sq_distances[x] = distance
             nearest[x] = rank
@@ -134,33 +129,12 @@ def update_all_distances(rank, seed, rows, terms, affinity, distances):
         affinity[indices[e]] = weight / (degrees[indices[e]] * degrees[seed])
     tally[ENTRIES_READ] += indptr[seed + 1] - indptr[seed]
     for x in range(len(sq_distances)):
-        distance = 0.0 if x == seed else sq_distance_to_seed(x, seed, affinity[x], self_affinity, tally)
+        distance = 0.0 if x == seed else sq_distance(self_affinity[x], self_affinity[seed], affinity[x], tally)
         if distance < sq_distances[x]:
             sq_distances[x] = distance
             nearest[x] = rank
     for e in range(indptr[seed], indptr[seed + 1]):
         affinity[indices[e]] = 0.0
-
-
-@loop()
-def draw_by_scan(point_weights, sq_distances, uniform):
-    """Node whose share of the total mass contains `uniform`, found by summing twice; -1 when the total is 0."""
-    total = 0.0
-    for x in range(len(sq_distances)):
-        total += point_weights[x] * sq_distances[x]
-    if not total > 0.0:
-        return -1
-    target = uniform * total
-    running = 0.0
-    chosen = -1
-    for x in range(len(sq_distances)):
-        mass = point_weights[x] * sq_distances[x]
-        if mass > 0.0:
-            chosen = x
-            running += mass
-            if running > target:
-                break
-    return chosen
 
 
 AHEAD = 8  # entries of a row: so far ahead of the one at hand its visitors are asked for, and twice as far their place

@@ -3,7 +3,7 @@
 import numpy as np
 
 from graphclust.compiled.runtime.loops import UNCOUNTED, loop
-from graphclust.compiled.runtime.random_numbers import mix_bits
+from graphclust.compiled.runtime.random_numbers import GOLDEN, mix_bits
 
 # Columns of the report that `count_faults` fills, one row a block.
 OUT_OF_RANGE, NOT_FINITE, NEGATIVE, ZERO, UNORDERED = range(5)
@@ -51,7 +51,7 @@ def check_rows(first, last, block, rows, weight_bits, sums, faults, asymmetry):
             n_below += j < i
             code = mix_bits(np.uint64(min(i, j)) << np.uint64(32) | np.uint64(max(i, j)))
             if weighted:
-                code = mix_bits(code + row_bits[e] * np.uint64(0x9E3779B97F4A7C15))
+                code = mix_bits(code + row_bits[e] * GOLDEN)
             total += np.int64(code) * (np.int64(j > i) - np.int64(j < i))
         for e in range(1, len(row)):
             n_faults += row[e] <= row[e - 1]

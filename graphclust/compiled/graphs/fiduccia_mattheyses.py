@@ -13,10 +13,16 @@ from typing import NamedTuple
 
 import numpy as np
 
-from graphclust.compiled.graphs.choosing import Node, Scratch, best_cluster_met, meet_with_layers
+from graphclust.compiled.graphs.choosing import (
+    Node,
+    Scratch,
+    best_cluster_met,
+    meet_clusters,
+    scratch_for,
+)
 from graphclust.compiled.graphs.heap import pop, push
-from graphclust.compiled.graphs.levels import Partition, limits_of, may_lose, write
-from graphclust.compiled.graphs.objective import LEAST_GAIN, ClusterSums, add_mass, gain_of_link, loss_of_leaving
+from graphclust.compiled.graphs.levels import Partition, change_cluster, limits_of, may_lose
+from graphclust.compiled.graphs.objective import LEAST_GAIN, ClusterSums, gain_of_link, loss_of_leaving
 from graphclust.compiled.runtime.loops import INLINED, UNCOUNTED, loop
 from graphclust.compiled.runtime.random_numbers import shuffle
 
@@ -71,12 +77,12 @@ class Step(NamedTuple):
     shared: float
 
 
-@loop(**INLINED)
-def _step_of(u, level, objective, labels, sums, scratch, limits):
+@loop(**UNCOUNTED)
+def look_at(u, level, objective, labels, sums, scratch, limits):
     """The move of u that gains most, or loses least, to a neighboring cluster with room."""
     rows, terms = level
     own, loop, mass = labels[u], terms.loops[u], terms.mass[u]
-    n_met = meet_with_layers(u, rows, labels, scratch, objective.layers)
+    n_met = meet_clusters(u, rows, labels, scratch, objective.layers)
     stays = scratch.link[own]
     scratch.link[own] = 0.0
     if n_met == 1 or sums.size[own] == 1 or not may_lose(limits, own, limits.size[u]):
@@ -88,27 +94,6 @@ def _step_of(u, level, objective, labels, sums, scratch, limits):
     )
     loss = loss_of_leaving(objective, stays, loop, mass, sums.inside[own], sums.mass[own], objective.layers)
     return Step(to, most - loss, stays, shared)
-
-
-@loop(**UNCOUNTED)
-def look_at(u, level, objective, labels, sums, scratch, limits):
-    """`_step_of`, compiled once for all who call it."""
-    return _step_of(u, level, objective, labels, sums, scratch, limits)
-
-
-@loop(**INLINED)
-def change_cluster(u, step, terms, labels, sums, limits):
-    """Node u moves."""
-    own, to, loop, mass, size = labels[u], step.to, terms.loops[u], terms.mass[u], limits.size[u]
-    sums.inside[own] -= 2.0 * step.stays + loop
-    add_mass(sums.mass, own, mass, -1.0)
-    sums.size[own] -= 1
-    limits.load[own] -= size
-    sums.inside[to] += 2.0 * step.shared + loop
-    add_mass(sums.mass, to, mass, 1.0)
-    sums.size[to] += 1
-    limits.load[to] += size
-    labels[u] = to
 
 
 @loop(**UNCOUNTED)
@@ -162,7 +147,7 @@ def _search_from(seeds, level, task, search_limits, state, search):
         trail[made], left[made], locked[u] = u, own, KEPT
         made += 1
         over -= _excess(limits, task.least, most, own) + _excess(limits, task.least, most, to)
-        change_cluster(u, step, level.terms, labels, sums, limits)
+        change_cluster(u, to, step.stays, step.shared, level.terms, labels, sums, limits)
         over += _excess(limits, task.least, most, own) + _excess(limits, task.least, most, to)
         value += step.gain
         in_vain += 1
@@ -196,7 +181,7 @@ def _search_from(seeds, level, task, search_limits, state, search):
         u, own, to = np.int64(trail[i]), labels[trail[i]], left[i]
         locked[u] = ROLLED_BACK
         stays, shared = links_of(u, own, to, rows, labels)
-        change_cluster(u, Step(to, 0.0, stays, shared), level.terms, labels, sums, limits)
+        change_cluster(u, to, stays, shared, level.terms, labels, sums, limits)
     return highest
 
 
@@ -214,15 +199,14 @@ def _border(rows, labels, seeds):
 
 
 @loop()
-def climb_into(level, found, task, ballast, search_limits, draws, room):
+def climb(level, partition, task, ballast, search_limits, draws):
     """The partition after rounds of searches until a round gains nothing; nodes have sizes.
 
-    ballast : what each cluster holds beside its nodes, which lowers its bound. Made in arrays that are there: returns
-    the number of clusters.
+    ballast : what each cluster holds beside its nodes, which lowers its bound.
     """
-    n, k = len(found.labels), len(found.sums.size)
-    labels = found.labels.copy()
-    sums = ClusterSums(found.sums.inside.copy(), found.sums.mass.copy(), np.zeros(k, np.int64))
+    n, k = len(partition.labels), len(partition.sums.size)
+    labels = partition.labels.copy()
+    sums = ClusterSums(partition.sums.inside.copy(), partition.sums.mass.copy(), np.zeros(k, np.int64))
     for u in range(n):
         sums.size[labels[u]] += 1
     slack = search_limits.slack
@@ -232,7 +216,7 @@ def climb_into(level, found, task, ballast, search_limits, draws, room):
     most = min(n + len(level.rows.indices), HEAP) + 1
     heap, log = (np.empty(most), np.empty(most, np.int32)), (np.empty(most, np.int32), np.empty(most))
     known, order = (np.full(n, np.nan), np.zeros(n, np.uint8)), (np.empty(n, np.int32), np.empty(n, np.int32))
-    scratch = Scratch(np.zeros(k), np.empty(k + 1, np.int32))
+    scratch = scratch_for(k)
     seeds = np.empty(n, np.int32)
     search = SearchState(heap[0], heap[1], known[0], known[1], order[0], order[1], seeds, log[0], log[1], scratch)
     for _ in range(search_limits.rounds):
@@ -246,4 +230,4 @@ def climb_into(level, found, task, ballast, search_limits, draws, room):
                 gained += _search_from(seeds, level, task, search_limits, (labels, sums, limits), search)
         if gained <= LEAST_GAIN * task.objective.unit:
             break
-    return write(Partition(labels, sums), room)
+    return Partition(labels, sums)

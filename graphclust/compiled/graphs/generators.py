@@ -5,9 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from graphclust.compiled.runtime.loops import loop
-from graphclust.compiled.runtime.random_numbers import mix_bits
-
-_GOLDEN = np.uint64(0x9E3779B97F4A7C15)
+from graphclust.compiled.runtime.random_numbers import GOLDEN, mix_bits
 
 
 class BlockModel(NamedTuple):
@@ -58,7 +56,7 @@ def draw_rows(first, last, lane, part, n_parts, model, drawn):
     for i in range(start, stop):
         while i >= ends[block_of_i]:
             block_of_i += 1
-        state = mix_bits(key + np.uint64(i) * _GOLDEN)
+        state = mix_bits(key + np.uint64(i) * GOLDEN)
         n_drawn = 0
         slot = np.int64(0)
         if not counting:
@@ -75,7 +73,7 @@ def draw_rows(first, last, lane, part, n_parts, model, drawn):
             if rate == 0.0:
                 continue
             while j < end:
-                state += _GOLDEN
+                state += GOLDEN
                 uniform = (np.float64(mix_bits(state) >> np.uint64(11)) + 0.5) * 2.0**-53
                 gap = -np.log(uniform) / rate
                 if uneven:

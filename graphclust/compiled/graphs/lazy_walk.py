@@ -1,26 +1,15 @@
 """Multiply the rows of a graph with a few columns."""
 
-from typing import NamedTuple
-
-import numpy as np
-
 from graphclust.compiled.runtime.loops import loop
 
 IN_REGISTERS = 8  # up to so many columns, sums are kept in registers, four at a time, and the row is read again
-
-
-class LazyWalk(NamedTuple):
-    """The share of a column that stays where it is, and what each row is multiplied with, shape (n,)."""
-
-    stay: float
-    row_scale: np.ndarray
 
 
 @loop()
 def step(first, last, block, rows, walk, scaled, columns, out):
     """out[i] = stay columns[i] + (1 - stay) row_scale[i] sum_j A_ij scaled[j], for rows first..last-1.
 
-    columns, scaled, out : shape (n, n_columns); `scaled` is what the neighbors send.
+    walk : stay and row_scale, (n,). columns, scaled, out : (n, n_columns); `scaled` is what the neighbors send.
     """
     indptr, indices, weights = rows
     stay, row_scale = walk

@@ -11,15 +11,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from graphclust.compiled.graphs.objective import ClusterSums, Objective, Rows, copy_mass
+from graphclust.compiled.graphs.objective import ClusterSums, Objective, Rows, add_mass
 from graphclust.compiled.runtime.loops import INLINED, loop, where_given
 
 
 class Terms(NamedTuple):
     """What each node adds to the sums of its cluster: to `inside` by itself, and to `mass`; float64, (n,) each.
 
-    size : what it adds to what a cluster holds, by which bounds go; None where there are no bounds. layers :
-    where a graph has layers, and each node several masses, (n, n_masses), what `Objective` says of them.
+    size : what it adds to what a cluster holds, by which bounds go; None where there are no bounds. layers : where a
+    graph has layers, and each node several masses, (n, n_masses), what `Objective` says of them.
     """
 
     loops: np.ndarray
@@ -62,14 +62,15 @@ def copy_to(room, values):
 
 
 @loop()
-def write(made, room):
-    """A partition into the arrays of another, which may have room for more clusters; returns how many there are."""
-    copy_to(room.labels, made.labels)
-    copy_to(room.sums.inside, made.sums.inside)
-    for c in range(len(made.sums.mass)):
-        copy_mass(room.sums.mass, c, made.sums.mass, c)
-    copy_to(room.sums.size, made.sums.size)
-    return len(made.sums.size)
+def number_by_first_node(labels, number):
+    """Number labels by their first node, in place; number : -1 for each label at first. Returns how many there are."""
+    k = 0
+    for u in range(len(labels)):
+        if number[labels[u]] < 0:
+            number[labels[u]] = k
+            k += 1
+        labels[u] = number[labels[u]]
+    return k
 
 
 class Limits(NamedTuple):
@@ -132,6 +133,20 @@ def load_at(limits, c):
     if limits is None:
         return 0.0
     return limits.load[c]
+
+
+@loop(**INLINED)
+def change_cluster(u, to, stays, shared, terms, labels, sums, limits):
+    """Node u moves to a cluster; stays, shared : its links to the one that it leaves and to this one."""
+    own, loop, mass = labels[u], terms.loops[u], terms.mass[u]
+    shift_load(limits, own, to, size_at(limits, u))
+    sums.inside[own] -= 2.0 * stays + loop
+    add_mass(sums.mass, own, mass, -1.0)
+    sums.size[own] -= 1
+    sums.inside[to] += 2.0 * shared + loop
+    add_mass(sums.mass, to, mass, 1.0)
+    sums.size[to] += 1
+    labels[u] = to
 
 
 @loop(**INLINED)

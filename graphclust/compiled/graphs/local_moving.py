@@ -16,13 +16,20 @@ from typing import NamedTuple
 import numpy as np
 
 from graphclust.compiled.graphs.choosing import WORD, Batch, Choices, Rules, State, choose_moves, hash_of, scratch_for
-from graphclust.compiled.graphs.levels import Partition, has_room, limits_of, may_lose, shift_load, size_at, write
+from graphclust.compiled.graphs.levels import (
+    Partition,
+    change_cluster,
+    has_room,
+    limits_of,
+    may_lose,
+    number_by_first_node,
+    size_at,
+)
 from graphclust.compiled.graphs.objective import (
     ADDITIVE,
     LEAST_GAIN,
     ClusterSums,
     Objective,
-    add_mass,
     clear_mass,
     copy_mass,
     gain_of_joining,
@@ -84,29 +91,15 @@ def batch_of(u, key, shift, n_batches):
 
 
 @loop()
-def take_waiting(waits):
-    """The nodes that wait, in order; they are in the round now, and those of the round before are idle."""
-    words, n_waiting = waits.view(np.uint64), 0  # mostly zero: few nodes wait after the first rounds
-    for word in range(len(words)):
-        if words[word] != 0:
-            for u in range(8 * word, 8 * word + 8):
-                n_waiting += waits[u] == WAITS
-    nodes, i = np.empty(n_waiting, np.int32), 0
-    for word in range(len(words)):
-        if words[word] != 0:
-            for u in range(8 * word, 8 * word + 8):
-                if waits[u] == WAITS:
-                    nodes[i] = u
-                    i += 1
-                waits[u] = IN_ROUND if waits[u] == WAITS else IDLE
-    return nodes
-
-
-@loop()
 def next_round(waits, indptr, key):
-    """The nodes that wait, by batches that are drawn by the key."""
-    waiting = take_waiting(waits)
-    n, n_waiting = len(indptr) - 1, len(waiting)
+    """The nodes that wait, by batches that are drawn by the key; those of the round before are idle."""
+    n, words, waiting, n_waiting = len(indptr) - 1, waits.view(np.uint64), np.empty(len(waits), np.int32), 0
+    for word in range(len(words)):
+        if words[word] != 0:  # mostly zero: few nodes wait after the first rounds
+            for u in range(8 * word, 8 * word + 8):
+                waiting[n_waiting] = u
+                n_waiting += waits[u] == WAITS
+                waits[u] = IN_ROUND if waits[u] == WAITS else IDLE
     n_batches = max(1, min(BATCHES, n_waiting // NODES_PER_BATCH))
     shift = 0
     while shift < GROUP and (n >> (shift + 1)) >= GROUPS_PER_BATCH * n_batches:
@@ -190,19 +183,12 @@ def make_moves(level, objective, now, batch, choices, moving):
                 continue
             counts[N_EMPTY] -= 1
             to = moving.empty[counts[N_EMPTY]]
-        shift_load(limits, own, to, size)
-        sums.inside[own] -= 2.0 * stays + loop
-        add_mass(sums.mass, own, mass, -1.0)
-        sums.size[own] -= 1
-        sums.inside[to] += 2.0 * shared + loop
-        add_mass(sums.mass, to, mass, 1.0)
-        sums.size[to] += 1
+        change_cluster(u, to, stays, shared, terms, labels, sums, limits)
         if is_last:
             sums.inside[own] = 0.0  # what is left is round-off
             clear_mass(sums.mass, own)
             moving.empty[counts[N_EMPTY]] = own
             counts[N_EMPTY] += 1
-        labels[u] = to
         moving.waits[u] = IN_ROUND
         moving.moved[counts[N_MOVED]] = u
         counts[N_MOVED] += 1
@@ -264,12 +250,8 @@ def singletons(terms):
 @loop()
 def without_gaps(labels, sums):
     """A partition whose clusters are those that have a node, numbered by their first node."""
-    number, k = np.full(len(sums.size), -1, np.int32), 0
-    for u in range(len(labels)):
-        if number[labels[u]] < 0:
-            number[labels[u]] = k
-            k += 1
-        labels[u] = number[labels[u]]
+    number = np.full(len(sums.size), -1, np.int32)
+    k = number_by_first_node(labels, number)
     kept = ClusterSums(np.empty(k), no_masses(sums.mass, k), np.empty(k, np.int64))
     for c in range(len(number)):
         if number[c] >= 0:
@@ -312,15 +294,15 @@ def next_key(key):
 
 
 @loop()
-def start_of_refinement(level, found, task):
+def start_of_refinement(level, partition, task):
     """The state in which nodes of a partition move, and all of them wait."""
-    n, k, free = len(level.terms.mass), len(found.sums.size), task.k == 0
+    n, k, free = len(level.terms.mass), len(partition.sums.size), task.k == 0
     room = n if free else k
-    sums = ClusterSums(np.zeros(room), no_masses(found.sums.mass, room), np.zeros(room, np.int64))
+    sums = ClusterSums(np.zeros(room), no_masses(partition.sums.mass, room), np.zeros(room, np.int64))
     for c in range(k):
-        sums.inside[c] = found.sums.inside[c]
-        copy_mass(sums.mass, c, found.sums.mass, c)
-    labels = found.labels.copy()
+        sums.inside[c] = partition.sums.inside[c]
+        copy_mass(sums.mass, c, partition.sums.mass, c)
+    labels = partition.labels.copy()
     for u in range(n):
         sums.size[labels[u]] += 1
     limits = limits_of(level.terms.size, labels, room, task.least, task.most)
@@ -328,12 +310,12 @@ def start_of_refinement(level, found, task):
 
 
 @loop()
-def refine(level, found, task):
+def refine(level, partition, task):
     """The partition after rounds of moves until no node that waits gains by one; and the entries read.
 
     All nodes wait at first. Where the number of clusters is free, a cluster may vanish and a node may become one.
     """
-    now, moving = start_of_refinement(level, found, task)
+    now, moving = start_of_refinement(level, partition, task)
     scratch, key, read = scratch_for(len(now.sums.size)), np.int64(0), 0
     while True:
         this, n_read = play_round(level, task.objective, now, moving, key, scratch)
@@ -345,17 +327,3 @@ def refine(level, found, task):
         key = next_key(key)
     made = without_gaps(now.labels, now.sums) if task.k == 0 else Partition(now.labels, now.sums)
     return made, read
-
-
-@loop()
-def find_regions_into(level, penalty, size, n_rounds, key, room):
-    """`find_regions`, into arrays that are there: returns the number of regions, and the entries read."""
-    made, n_read = find_regions(level, penalty, size, n_rounds, key)
-    return write(made, room), n_read
-
-
-@loop()
-def refine_into(level, found, task, room):
-    """`refine`, into arrays that are there: returns the number of clusters, and the entries read."""
-    made, n_read = refine(level, found, task)
-    return write(made, room), n_read

@@ -16,6 +16,56 @@ import numpy as np
 
 from graphclust.compiled.runtime.loops import INLINED, loop
 
+# Clusters have mass: to ask of each whether what is divided by is zero would keep loops from taking several at a time.
+UNGUARDED: dict[str, Any] = {"error_model": "numpy"}
+LEAST_GAIN = 1e-12  # units; a smaller change may be round-off, and such moves could go round in circles
+
+
+class Rows(NamedTuple):
+    """A graph as the loops read it; empty weights stand for all ones."""
+
+    indptr: np.ndarray
+    indices: np.ndarray
+    weights: np.ndarray
+
+
+class RowSums(NamedTuple):
+    """What the rows of a graph add up to, and their entries on the diagonal; shape (n,) each."""
+
+    degrees: np.ndarray
+    loops: np.ndarray
+
+
+class NodeTerms(NamedTuple):
+    """What each node adds to its cluster's sums, to `inside` by itself and to `mass`, and its degree; (n,) each."""
+
+    loops: np.ndarray
+    mass: np.ndarray
+    degrees: np.ndarray
+
+
+CHANCE, ADDITIVE, RATIO = 0, 1, 2
+
+
+class Objective(NamedTuple):
+    """The kind of score and its penalty; `unit` is about what one good cluster is worth: the scale of round-off.
+
+    layers : where nodes have several masses, a tuple of one array, the penalty of each, (n_masses,); else empty.
+    """
+
+    kind: int
+    penalty: float
+    unit: float
+    layers: Any = ()
+
+
+class ClusterSums(NamedTuple):
+    """What the score of each cluster follows from, and its number of nodes; shape (k,) each, masses as of nodes."""
+
+    inside: np.ndarray
+    mass: np.ndarray
+    size: np.ndarray
+
 
 @loop(**INLINED)
 def add_mass(masses, c, mass, times):
@@ -86,57 +136,6 @@ def several_masses(masses):
         return np.empty(0)
     else:
         return masses.copy()
-
-
-# Clusters have mass: to ask of each whether what is divided by is zero would keep loops from taking several at a time.
-UNGUARDED: dict[str, Any] = {"error_model": "numpy"}
-LEAST_GAIN = 1e-12  # units; a smaller change may be round-off, and such moves could go round in circles
-
-
-class Rows(NamedTuple):
-    """A graph as the loops read it; empty weights stand for all ones."""
-
-    indptr: np.ndarray
-    indices: np.ndarray
-    weights: np.ndarray
-
-
-class RowSums(NamedTuple):
-    """What the rows of a graph add up to, and their entries on the diagonal; shape (n,) each."""
-
-    degrees: np.ndarray
-    loops: np.ndarray
-
-
-class NodeTerms(NamedTuple):
-    """What each node adds to its cluster's sums, to `inside` by itself and to `mass`, and its degree; (n,) each."""
-
-    loops: np.ndarray
-    mass: np.ndarray
-    degrees: np.ndarray
-
-
-CHANCE, ADDITIVE, RATIO = 0, 1, 2
-
-
-class Objective(NamedTuple):
-    """The kind of score and its penalty; `unit` is about what one good cluster is worth: the scale of round-off.
-
-    layers : where nodes have several masses, a tuple of one array, the penalty of each, (n_masses,); else empty.
-    """
-
-    kind: int
-    penalty: float
-    unit: float
-    layers: Any = ()
-
-
-class ClusterSums(NamedTuple):
-    """What the score of each cluster follows from, and its number of nodes; shape (k,) each, masses as of nodes."""
-
-    inside: np.ndarray
-    mass: np.ndarray
-    size: np.ndarray
 
 
 @loop(**INLINED)

@@ -17,8 +17,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from graphclust.compiled.graphs.choosing import Scratch, meet_clusters
+from graphclust.compiled.graphs.choosing import meet_clusters, scratch_for
 from graphclust.compiled.graphs.heap import pop, push
+from graphclust.compiled.graphs.levels import number_by_first_node
 from graphclust.compiled.runtime.loops import UNCOUNTED, loop
 
 
@@ -59,14 +60,8 @@ def join_singletons(rows, size, parts, labels, most):
             open_at[best] = labels[u]
         else:
             open_for[parts[u]] = labels[u]
-    number, k = open_at, 0
-    number[:] = -1
-    for u in range(n):
-        if number[labels[u]] < 0:
-            number[labels[u]] = k
-            k += 1
-        labels[u] = number[labels[u]]
-    return k
+    open_at[:] = -1
+    return number_by_first_node(labels, open_at)
 
 
 @loop(**UNCOUNTED)
@@ -257,7 +252,7 @@ def _best_piece(n_met, level, labels, load, tree, scratch):
     total, own, best, to, least = tree.load[root], labels[root], np.int64(-1), np.int64(-1), np.inf
     for i in range(n_met):
         u = np.int64(tree.trail[i])
-        links = meet_clusters(u, rows, labels, scratch)
+        links = meet_clusters(u, rows, labels, scratch, ())
         inner, rest = scratch.link[own], total - size[u] - tree.cut[u]
         scratch.link[own] = 0.0
         piece = total - max(rest, tree.largest[u])
@@ -309,7 +304,7 @@ def balance_connected(level, labels, task, ballast):
     """
     rows, size, n, k = level.rows, level.terms.size, len(labels), len(ballast)
     load, root, is_stuck = ballast.copy(), np.zeros(k, np.int64), np.zeros(k, np.bool_)
-    scratch = Scratch(np.zeros(k), np.empty(k + 1, np.int32))
+    scratch = scratch_for(k)
     tree = Tree(
         np.empty(n, np.int32), np.full(n, -1, np.int32), np.empty(n, np.int32), np.empty(n, np.int32),
         np.empty(n, np.int64), np.empty(n, np.int32), np.empty(n), np.empty(n), np.empty(n), np.empty(n, np.int32),

@@ -7,9 +7,7 @@ import numpy as np
 from graphclust.compiled.graphs.csr_checks import compensated_sum
 from graphclust.compiled.runtime.loops import UNCOUNTED, loop
 from graphclust.compiled.runtime.prefetch import AHEAD, CACHED, ask_for_neighbors, ask_for_row
-from graphclust.compiled.runtime.random_numbers import mix_bits
-
-GOLDEN = np.uint64(0x9E3779B97F4A7C15)
+from graphclust.compiled.runtime.random_numbers import GOLDEN, mix_bits
 
 
 class ChosenRows(NamedTuple):
@@ -188,8 +186,8 @@ def reorder_rows(rows, order, place, free, made):
 
 
 @loop()
-def gather_entries(indptr, indices, values, rows, columns, found):
-    """Write K[rows, columns] to found, which is all zero; columns increase. Each row is searched for the fewer."""
+def gather_entries(indptr, indices, values, rows, columns, block):
+    """Write K[rows, columns] to block, which is all zero; columns increase. Each row is searched for the fewer."""
     n_columns = len(columns)
     for i in range(len(rows)):
         start, end = indptr[rows[i]], indptr[rows[i] + 1]
@@ -197,10 +195,10 @@ def gather_entries(indptr, indices, values, rows, columns, found):
             for e in range(start, end):
                 at = first_at_least(columns, 0, n_columns, indices[e])
                 if at < n_columns and columns[at] == indices[e]:
-                    found[i, at] = values[e]
+                    block[i, at] = values[e]
         else:
             at = start
             for c in range(n_columns):
                 at = first_at_least(indices, at, end, columns[c])
                 if at < end and indices[at] == columns[c]:
-                    found[i, c] = values[at]
+                    block[i, c] = values[at]

@@ -6,7 +6,7 @@ import numpy as np
 
 from graphclust.compiled.graphs.agglomeration import agglomerate
 from graphclust.compiled.graphs.contraction import contract
-from graphclust.compiled.graphs.levels import Level, Partition, write
+from graphclust.compiled.graphs.levels import Level, Partition
 from graphclust.compiled.graphs.local_moving import RegionSize, find_regions, next_key, refine
 from graphclust.compiled.graphs.objective import Rows, value_of
 from graphclust.compiled.runtime.loops import UNCOUNTED, loop, read_only
@@ -63,39 +63,38 @@ def restrict(labels, regions):
 
 
 @loop()
-def project(found, regions):
+def project(partition, regions):
     labels = np.empty(len(regions.labels), np.int32)
     for u in range(len(labels)):
-        labels[u] = found.labels[regions.labels[u]]
-    return Partition(labels, found.sums)
+        labels[u] = partition.labels[regions.labels[u]]
+    return Partition(labels, partition.sums)
 
 
 @loop()
-def v_cycle_into(level, found, task, coarsening, key, room):
-    """The better of the partition found, if any, and a new one merged within its clusters, into arrays of the caller.
+def v_cycle(level, partition, task, coarsening, key):
+    """The better of a partition, if one is given, and a new one merged within its clusters; and the entries read.
 
-    found : of no nodes where there is none. Returns the number of clusters, and the entries read of the level given. To
-    return an array to Python takes Python code, in which Ctrl-C may strike.
+    partition : of no nodes where there is none. Entries are counted of the level given.
     """
-    levels, steps, parts = [level], [found], found.labels
-    has_found, n_read = len(found.labels) > 0, 0
+    levels, steps, parts = [level], [partition], partition.labels
+    is_given, n_read = len(partition.labels) > 0, 0
     while True:
-        within = rows_within(level, parts) if has_found else level
+        within = rows_within(level, parts) if is_given else level
         key = next_key(key)
         regions, read = find_regions(within, coarsening.penalty, RegionSize(1, task.most), coarsening.n_rounds, key)
         n_read += read if len(levels) == 1 else 0
         n_regions = len(regions.sums.size)
         if n_regions > coarsening.largest_share * len(regions.labels) or n_regions < task.k:
             break
-        parts = restrict(parts, regions) if has_found else parts
+        parts = restrict(parts, regions) if is_given else parts
         level = contract(level, regions)
         levels.append(level)
         steps.append(regions)
     merged = agglomerate(level, task, np.empty(0), np.empty((0, 2), np.int32))
     best, read = refine(level, merged, task)
-    if has_found:
-        kept, _ = refine(level, Partition(parts, found.sums), task)
+    if is_given:
+        kept, _ = refine(level, Partition(parts, partition.sums), task)
         best = kept if value_of(task.objective, kept.sums) >= value_of(task.objective, best.sums) else best
     for depth in range(len(levels) - 2, -1, -1):
         best, read = refine(levels[depth], project(best, steps[depth + 1]), task)
-    return write(best, room), n_read + read + len(levels[0].rows.indices)
+    return best, n_read + read + len(levels[0].rows.indices)

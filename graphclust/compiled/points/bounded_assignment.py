@@ -89,36 +89,16 @@ def add_movement(moved, groups, summed, drift):
     drift.rounding[1] = _SLACK * (summed[n_groups] + farthest_ever)
 
 
-@loop()
-def _bits(number):
-    return np.float32(number).view(np.int32)
-
-
-@loop()
-def _number(bits):
-    return np.int32(bits).view(np.float32)
-
-
-@loop()
-def _bits64(number):
-    return np.float64(number).view(np.int64)
-
-
-@loop()
-def _number64(bits):
-    return np.int64(bits).view(np.float64)
-
-
 # The bits of float32 order like the numbers, the negative ones apart, of which any is a bound: for the least of
 # integers the compiler has a SIMD instruction that it does not use for numbers (measured: four times faster).
 @loop()
 def lowest_bound(i, group_lower, group_drift):
     """Lower bound on the distance of point i to any centroid but its own, from those of all groups."""
-    lowest = _bits(np.inf)
+    lowest = np.float32(np.inf).view(np.int32)
     for g in range(group_lower.shape[1]):
-        bound = _bits(group_lower[i, g] - group_drift[g])
+        bound = np.float32(group_lower[i, g] - group_drift[g]).view(np.int32)
         lowest = bound if bound < lowest else lowest
-    return _number(lowest)
+    return np.int32(lowest).view(np.float32)
 
 
 @loop()
@@ -183,11 +163,11 @@ def assign_by_products(first, last, block, entering, groups, drift, bounds):
 @loop()
 def nearest_and_open(sq_distances, error):
     """The least squared distance, 0 if it is negative, and how many are no more than twice the error from it."""
-    least = _bits64(np.inf)
+    least = np.float64(np.inf).view(np.int64)
     for j in range(len(sq_distances)):
-        bits = _bits64(sq_distances[j] if sq_distances[j] > 0.0 else 0.0)
+        bits = np.float64(sq_distances[j] if sq_distances[j] > 0.0 else 0.0).view(np.int64)
         least = bits if bits < least else least
-    nearest = _number64(least)
+    nearest = np.int64(least).view(np.float64)
     n_open = 0
     for j in range(len(sq_distances)):
         n_open += 1 if sq_distances[j] <= nearest + 2.0 * error else 0
@@ -268,11 +248,11 @@ def groups_in_reach(i, reach, group_lower, group_drift, near_groups):
     n_near = 0
     for g in range(group_lower.shape[1]):
         n_near += 1 if group_lower[i, g] - group_drift[g] <= reach else 0
-    found = 0
+    n_listed = 0
     g = 0
-    while found < n_near:
-        near_groups[found] = g
-        found += 1 if group_lower[i, g] - group_drift[g] <= reach else 0
+    while n_listed < n_near:
+        near_groups[n_listed] = g
+        n_listed += 1 if group_lower[i, g] - group_drift[g] <= reach else 0
         g += 1
     return n_near
 

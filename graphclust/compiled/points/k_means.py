@@ -112,13 +112,6 @@ class DrawnSeeds(NamedTuple):
     gains: np.ndarray
 
 
-class RunningMasses(NamedTuple):
-    """Sums of masses within each block, row by row (n,), and what they come to (n_blocks,)."""
-
-    running: np.ndarray
-    totals: np.ndarray
-
-
 @loop()
 def approach(first, last, block, pairs, weights, reach, nearest, gains):
     """gains (n_blocks, n_candidates): by how much each candidate would lower the sum of w |x - nearest seed|^2.
@@ -182,7 +175,10 @@ def adopt_at_once(X, rows, n_seeds, weights, nearest, drawn):
 
 @loop()
 def sum_masses(first, last, block, weights, sq_distances, half_power, scale, masses):
-    """Sums within the block of w (|x - nearest seed|^2 / scale)^half_power, 0 where x is a seed."""
+    """Sums of w (|x - nearest seed|^2 / scale)^half_power, 0 where x is a seed.
+
+    masses : the sums within the block, row by row (n,), and what they come to (n_blocks,).
+    """
     running, totals = masses
     total = 0.0
     for i in range(first, last):

@@ -62,9 +62,15 @@ def default_threads(most: int) -> int:
 def quotas(root: str = "/") -> Iterator[float]:
     """Processors that the control group of this process, and each above it, may use at a time, by either version."""
     for folder, is_first_version in groups_of("cpu", root):
-        quota = _quota_in(folder, is_first_version)
-        if quota is not None:
-            yield quota
+        try:
+            if is_first_version:
+                quota, period = (int((folder / f"cpu.cfs_{name}_us").read_text()) for name in ("quota", "period"))
+            else:
+                quota, period = map(int, (folder / "cpu.max").read_text().split())  # "max" is no number
+        except (OSError, ValueError):
+            continue
+        if quota > 0 and period > 0:
+            yield quota / period
 
 
 def groups_of(controller: str, root: str = "/") -> Iterator[tuple[pathlib.Path, bool]]:
@@ -87,18 +93,6 @@ def groups_of(controller: str, root: str = "/") -> Iterator[tuple[pathlib.Path, 
                 yield pathlib.Path(root, MOUNTED, mounted, part), bool(controllers)
 
 
-def _quota_in(folder: pathlib.Path, first_version: bool) -> float | None:
-    """The quota over its period; None where a folder has none."""
-    try:
-        if first_version:
-            quota, period = (int((folder / f"cpu.cfs_{name}_us").read_text()) for name in ("quota", "period"))
-        else:
-            quota, period = map(int, (folder / "cpu.max").read_text().split())  # "max" is no number
-    except (OSError, ValueError):
-        return None
-    return quota / period if quota > 0 and period > 0 else None
-
-
 class MadeRows(NamedTuple):
     """CSR rows that a loop makes one after the other: the length of each row, int64, and the entries of a block."""
 
@@ -108,7 +102,7 @@ class MadeRows(NamedTuple):
 
 
 _asked = threading.local()  # n: what `set_threads` was told in this thread, which goes before any usual limit
-_pool: "SimpleQueue[_Task] | None" = None
+_pools: dict[int, "SimpleQueue[_Task]"] = {}  # of this process, and of those that it was forked from: without threads
 
 
 def row_blocks(n_rows: int, rows: int = ROWS_PER_BLOCK) -> np.ndarray:
@@ -157,13 +151,13 @@ def set_threads(n: int | None) -> int | None:
     return before
 
 
-def entry_blocks(indptr: np.ndarray, entries: int = ENTRIES_PER_BLOCK) -> np.ndarray:
-    """Boundaries of row blocks that hold about `entries` stored entries and at most ROWS_PER_BLOCK rows each."""
+def entry_blocks(indptr: np.ndarray, entries: int = ENTRIES_PER_BLOCK, rows: int = ROWS_PER_BLOCK) -> np.ndarray:
+    """Boundaries of row blocks that hold about `entries` stored entries and at most so many rows each."""
     n_rows = len(indptr) - 1
-    if 0 < n_rows <= ROWS_PER_BLOCK and indptr[-1] <= entries:
+    if 0 < n_rows <= rows and indptr[-1] <= entries:
         return np.array([0, n_rows])  # as below, without its cost, which counts for many small graphs
     by_entries = np.searchsorted(indptr, np.arange(0, indptr[-1], entries), side="left")
-    return np.unique(np.concatenate([row_blocks(n_rows), np.minimum(by_entries, n_rows)]))
+    return np.unique(np.concatenate([row_blocks(n_rows, rows), np.minimum(by_entries, n_rows)]))
 
 
 def run_in_blocks(loop, boundaries: np.ndarray, *arrays) -> None:
@@ -221,9 +215,7 @@ def coarse_blocks(indptr: np.ndarray) -> np.ndarray:
     """
     n_rows, n_entries = len(indptr) - 1, int(indptr[-1])
     entries = min(max(LEAST_ENTRIES, -(-n_entries // COARSE_BLOCKS)), MOST_ENTRIES)
-    by_entries = np.searchsorted(indptr, np.arange(0, n_entries, entries), side="left")
-    by_rows = row_blocks(n_rows, max(LEAST_ENTRIES, -(-n_rows // COARSE_BLOCKS)))
-    return np.unique(np.concatenate([by_rows, np.minimum(by_entries, n_rows)]))
+    return entry_blocks(indptr, entries, max(LEAST_ENTRIES, -(-n_rows // COARSE_BLOCKS)))
 
 
 def rows_in_blocks(
@@ -308,21 +300,11 @@ def _serve(tasks: "SimpleQueue[_Task]") -> None:
 
 def _tasks() -> "SimpleQueue[_Task]":
     """The queue of the pool, whose threads are started first; its `put` cannot be interrupted halfway."""
-    global _pool
-    if _pool is None:
+    process = os.getpid()
+    if process not in _pools:
         pool: SimpleQueue[_Task] = SimpleQueue()
         with suppress(RuntimeError):  # the system lets it have no more: those that are there do the work
             for _ in range(most_threads()):
                 start_new_thread(_serve, (pool,))  # threading.Thread waits for ever for one that dies of little memory
-        _pool = pool
-    return _pool
-
-
-def _forget_pool() -> None:
-    """Threads do not survive a fork: the child makes its own."""
-    global _pool
-    _pool = None
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_forget_pool)
+        _pools[process] = pool
+    return _pools[process]

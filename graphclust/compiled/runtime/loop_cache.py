@@ -122,6 +122,7 @@ def folders_to_read(room: str) -> list[str]:
     return [folder for root, folder in folders if os.access(folder, os.R_OK | os.X_OK) and _is_trusted(folder, root)]
 
 
+@functools.cache
 def are_at_hand(path: str) -> bool:
     """Whether some compiled loop of a source file can be read."""
     source = pathlib.Path(path)
@@ -148,12 +149,12 @@ def fault_of(folder: str, root: str) -> str | None:
     trusted = {os.getuid(), 0, os.stat(str(PACKAGE)).st_uid}
     for part in (folder, *map(str, pathlib.Path(folder).parents)):
         with contextlib.suppress(FileNotFoundError):
-            found = os.stat(part)
-            if found.st_mode & stat.S_IWOTH:
+            status = os.stat(part)
+            if status.st_mode & stat.S_IWOTH:
                 return f"{part}, to which every user can write"
-            if not carried and found.st_uid not in trusted:
+            if not carried and status.st_uid not in trusted:
                 return f"{part}, which belongs to another user"
-            if not carried and found.st_mode & stat.S_IWGRP and not _is_private(found.st_gid, found.st_uid):
+            if not carried and status.st_mode & stat.S_IWGRP and not _is_private(status.st_gid, status.st_uid):
                 return f"{part}, to which a group of users can write"
         if part == root:
             break
@@ -191,10 +192,10 @@ class LoopCache:
             own = pathlib.Path(folder, self._file_name(signature, made_for))
             others = pathlib.Path(folder).glob(self._file_name(signature, None))
             for path in (own, *(path for path in others if path != own)):
-                found = _read(path, made_for)
-                if found is not None:
+                code = _read(path, made_for)
+                if code is not None:
                     with contextlib.suppress(Exception):  # whatever LLVM makes of another's code
-                        return _rebuild(target, found)
+                        return _rebuild(target, code)
         if os.environ.get(FORBIDDEN, "0") not in ("", "0"):
             raise NotCompiledError(
                 f"the loop {self._name} is not compiled for {signature}, and {FORBIDDEN} is set; run "

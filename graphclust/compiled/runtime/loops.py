@@ -140,7 +140,9 @@ def may_stay_plain(loop: Loop, arguments: tuple[Any, ...]) -> bool:
         return True
     if os.environ.get(VARIABLE) == "always":
         return False
-    limits = _limits(loop.py_func.__code__.co_filename)
+    from graphclust.compiled.runtime.loop_cache import are_at_hand
+
+    limits = LOADED if are_at_hand(loop.py_func.__code__.co_filename) else COMPILED
     return _Clock.plain < limits.seconds and count_numbers(arguments) <= limits.numbers
 
 
@@ -158,13 +160,6 @@ def count_numbers(values: tuple[Any, ...]) -> int:
         elif isinstance(value, tuple):
             total += count_numbers(value)
     return total
-
-
-@functools.cache
-def _limits(path: str) -> Limits:
-    from graphclust.compiled.runtime.loop_cache import are_at_hand
-
-    return LOADED if are_at_hand(path) else COMPILED
 
 
 def start_compiler() -> Any:

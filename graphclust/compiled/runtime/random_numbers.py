@@ -14,7 +14,7 @@ import numpy as np
 
 from graphclust.compiled.runtime.loops import loop, next_bits
 
-GOLDEN = 0x9E3779B97F4A7C15  # 2^64 over the golden ratio: steps of that size spread best
+GOLDEN = np.uint64(0x9E3779B97F4A7C15)  # 2^64 over the golden ratio: steps of that size spread best
 
 
 @loop(inline="always")
@@ -28,8 +28,8 @@ def mix_bits(bits):
 @loop(inline="always")
 def uniform_of(key, turn, number):
     """A number in [0, 1) of 53 random bits."""
-    stream = mix_bits(np.uint64(key) ^ mix_bits((np.uint64(turn) + np.uint64(1)) * np.uint64(GOLDEN)))
-    bits = mix_bits(stream + (np.uint64(number) + np.uint64(1)) * np.uint64(GOLDEN))
+    stream = mix_bits(np.uint64(key) ^ mix_bits((np.uint64(turn) + np.uint64(1)) * GOLDEN))
+    bits = mix_bits(stream + (np.uint64(number) + np.uint64(1)) * GOLDEN)
     return np.float64(bits >> np.uint64(11)) * 2.0**-53
 
 
@@ -84,10 +84,10 @@ def draw_up_to(most, draws):
     for shift in (1, 2, 4, 8, 16):
         mask |= mask >> np.uint32(shift)
     function, state = np.uintp(draws[0]), np.uintp(draws[1])
-    found = next_bits(function, state) & mask
-    while found > most:
-        found = next_bits(function, state) & mask
-    return found
+    drawn = next_bits(function, state) & mask
+    while drawn > most:
+        drawn = next_bits(function, state) & mask
+    return drawn
 
 
 @loop()

@@ -271,15 +271,6 @@ def count_row_entries(sources, targets, counts):
 
 
 @loop()
-def count_bucket_entries(sources, targets, first_rows, counts):
-    """How many entries each bucket gets; bucket b has the rows from first_rows[b] on, counts (n_buckets,)."""
-    for e in range(len(sources)):
-        counts[np.searchsorted(first_rows, sources[e], side="right") - 1] += 1
-        if targets[e] != sources[e]:
-            counts[np.searchsorted(first_rows, targets[e], side="right") - 1] += 1
-
-
-@loop()
 def distribute(sources, targets, weights, first_rows, place, keys, key_weights):
     """Write the keys of some lines to their buckets, in the order of the lines; place (n_buckets,) moves on."""
     for e in range(len(sources)):

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from graphclust.compiled.runtime.loops import UNCOUNTED, loop
-from graphclust.compiled.text.parse_float import NO_NUMBER, TEN, read_number
+from graphclust.compiled.text.parse_float import NO_NUMBER, read_digits, read_number
 
 TAB, NEWLINE, RETURN, SPACE, HASH, PERCENT = 9, 10, 13, 32, 35, 37
 ZERO, NINE = 48, 57
@@ -23,6 +23,13 @@ def skip_spaces(text, at):
     while text[at] == SPACE or text[at] == TAB or text[at] == RETURN:
         at += 1
     return at
+
+
+@loop(inline="always", **UNCOUNTED)
+def skip_line(text, at):
+    while text[at] != NEWLINE:
+        at += 1
+    return at + 1
 
 
 @loop(inline="always", **UNCOUNTED)
@@ -40,15 +47,6 @@ class MatrixLines(NamedTuple):
     whole: bool
 
 
-class MatrixEntries(NamedTuple):
-    """Entries of a matrix; hard[e] is the position + 1 of a value that is left to Python, or 0."""
-
-    rows: np.ndarray
-    columns: np.ndarray
-    values: np.ndarray
-    hard: np.ndarray
-
-
 class EdgeLines(NamedTuple):
     """Lines of columns = (how many, source, target, weight or -1), apart by `delimiter`, or (0) white space.
 
@@ -60,8 +58,8 @@ class EdgeLines(NamedTuple):
     largest: int
 
 
-class ParsedEdges(NamedTuple):
-    """Both ends and the weight of each edge; hard[e] is the position + 1 of a weight that is left to Python, or 0."""
+class ParsedEntries(NamedTuple):
+    """Both ends and the weight of each entry; hard[e] is the position + 1 of a weight that is left to Python, or 0."""
 
     sources: np.ndarray
     targets: np.ndarray
@@ -83,9 +81,7 @@ def parse_entries(first, last, text, lines, entries, fault):
     while at < last:
         at = skip_spaces(text, at)
         if text[at] == NEWLINE or text[at] == PERCENT:
-            while text[at] != NEWLINE:
-                at += 1
-            at += 1
+            at = skip_line(text, at)
             n_other += 1
             continue
         start = at
@@ -123,12 +119,7 @@ def parse_entries(first, last, text, lines, entries, fault):
 def _whole_number(text, at):
     """The whole number that starts here, or -1 where there is none below 10^18; and where it ends."""
     token = at
-    number = np.uint64(0)
-    digit = np.uint64(text[at]) - np.uint64(ZERO)  # a byte below "0" wraps round to a huge one
-    while digit < TEN:
-        number = number * TEN + digit
-        at += 1
-        digit = np.uint64(text[at]) - np.uint64(ZERO)
+    number, at = read_digits(text, at, np.uint64(0))
     return np.int64(number) if 0 < at - token <= 18 else np.int64(-1), at
 
 
@@ -186,9 +177,7 @@ def parse_edges(first, last, text, lines, edges, fault):
             at += 1
         start = at
         if text[at] == NEWLINE or text[at] == HASH or text[at] == PERCENT:
-            while text[at] != NEWLINE:
-                at += 1
-            at += 1
+            at = skip_line(text, at)
             n_other += 1
             continue
         for column in range(n_columns):
@@ -197,10 +186,7 @@ def parse_edges(first, last, text, lines, edges, fault):
                 break
             if column in (source_column, target_column):
                 token = at
-                node = np.uint64(0)
-                while ZERO <= text[at] <= NINE:
-                    node = node * np.uint64(10) + np.uint64(text[at] - ZERO)
-                    at += 1
+                node, at = read_digits(text, at, np.uint64(0))
                 padded = text[token] == ZERO and at > token + 1
                 fits = token < at <= token + 19 and node <= np.uint64(largest)
                 if padded or not fits or not _ends_field(text[at], delimiter):
@@ -264,9 +250,7 @@ def count_words(first, last, block, text, n_lines, n_words):
     while at < last:
         at = skip_spaces(text, at)
         if text[at] == PERCENT:
-            while text[at] != NEWLINE:
-                at += 1
-            at += 1
+            at = skip_line(text, at)
             continue
         while text[at] != NEWLINE:
             words += 1
@@ -290,13 +274,6 @@ class NeighborLines(NamedTuple):
     weighted: bool
 
 
-class BlockStarts(NamedTuple):
-    """The first node of each block of lines, counted from 0, and where its first entry goes."""
-
-    nodes: np.ndarray
-    entries: np.ndarray
-
-
 class NeighborEntries(NamedTuple):
     """Both ends and the weight of each entry."""
 
@@ -305,20 +282,17 @@ class NeighborEntries(NamedTuple):
     weights: np.ndarray
 
 
-class BlockOutcomes(NamedTuple):
-    """How many entries each block has, and its first fault: code and position."""
-
-    n_entries: np.ndarray
-    faults: np.ndarray
-
-
 @loop(**UNCOUNTED)
 def parse_neighbors(first, last, block, text, lines, starts, entries, outcomes):
-    """Read the lines of a block."""
+    """Read the lines of a block.
+
+    starts : the first node of each block, counted from 0, and where its first entry goes. outcomes : how many entries
+    each block has, and its first fault, code and position.
+    """
     n_nodes, n_leading, weighted = lines
     nodes, entry_starts = starts
-    sources, targets, weights = entries
     n_entries, faults = outcomes
+    sources, targets, weights = entries
     node = nodes[block]
     entry = entry_starts[block]
     at = first
@@ -326,19 +300,13 @@ def parse_neighbors(first, last, block, text, lines, starts, entries, outcomes):
     while at < last and code == FINE:
         at = skip_spaces(text, at)
         if text[at] == PERCENT:
-            while text[at] != NEWLINE:
-                at += 1
-            at += 1
+            at = skip_line(text, at)
             continue
         start = at
         column = 0
         while text[at] != NEWLINE and code == FINE:
-            token = at
-            number = np.int64(0)
-            while ZERO <= text[at] <= NINE and at - token < 18:
-                number = number * 10 + np.int64(text[at] - ZERO)
-                at += 1
-            if at == token or not is_end(text[at]):
+            number, at = _whole_number(text, at)
+            if number < 0 or not is_end(text[at]):
                 code = BAD_WEIGHT if weighted and column >= n_leading and (column - n_leading) & 1 else BAD_NODE
             elif node >= n_nodes:
                 code = TOO_MANY

@@ -38,6 +38,17 @@ def _powers_of_five() -> np.ndarray:
 POWERS_OF_FIVE = _powers_of_five()
 
 
+@loop(inline="always")
+def read_digits(text, at, digits):
+    """The digits so far and those that start here as a whole number, which may wrap round; and where they end."""
+    digit = np.uint64(text[at]) - np.uint64(ZERO)  # a byte below "0" wraps round to a huge one
+    while digit < TEN:
+        digits = digits * TEN + digit
+        at += 1
+        digit = np.uint64(text[at]) - np.uint64(ZERO)
+    return digits, at
+
+
 @loop()
 def read_number(text, at, whole):
     """The number that starts here: where it ends or NO_NUMBER, its value, and whether that is sure.
@@ -48,22 +59,13 @@ def read_number(text, at, whole):
     if negative or text[at] == PLUS:
         at += 1
     start = at
-    digits = np.uint64(0)
-    digit = np.uint64(text[at]) - np.uint64(ZERO)  # a byte below "0" wraps round to a huge one
-    while digit < TEN:
-        digits = digits * TEN + digit
-        at += 1
-        digit = np.uint64(text[at]) - np.uint64(ZERO)
+    digits, at = read_digits(text, at, np.uint64(0))
     n_digits = at - start
     exponent = 0
     if not whole and text[at] == POINT:
-        at += 1
-        digit = np.uint64(text[at]) - np.uint64(ZERO)
-        while digit < TEN:
-            digits = digits * TEN + digit
-            at += 1
-            exponent -= 1
-            digit = np.uint64(text[at]) - np.uint64(ZERO)
+        point = at
+        digits, at = read_digits(text, at + 1, digits)
+        exponent = point + 1 - at
         n_digits -= exponent
     if n_digits == 0:
         return NO_NUMBER, 0.0, False

@@ -11,10 +11,10 @@ import numpy as np
 from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
-from graphclust.compiled.graphs.agglomeration import agglomerate_into
+from graphclust.compiled.graphs.agglomeration import agglomerate
 from graphclust.compiled.graphs.v_cycle import rows_within
 from graphclust.engine.contraction import contract
-from graphclust.engine.levels import level_of, room_for, run_on
+from graphclust.engine.levels import level_of, run_on
 from graphclust.engine.local_moving import find_regions
 from graphclust.engine.resolution import task_at
 from graphclust.errors import ParameterError
@@ -156,7 +156,7 @@ def unions_of(graph: Graph, resolution: float, k: int) -> tuple[np.ndarray, np.n
     on = weigh(graph, "modularity")
     level, task = level_of(on), task_at(on, resolution, "modularity")._replace(k=k)
     gains, pairs = np.full(graph.n_nodes, np.nan), np.zeros((graph.n_nodes, 2), np.int32)
-    agglomerate_into(level, task, gains, pairs, room_for(level, graph.n_nodes))
+    agglomerate(level, task, gains, pairs)
     return gains, pairs
 
 

@@ -200,7 +200,7 @@ def _read_piece(first: int, last: int, text: np.ndarray, header: Header) -> tupl
     fault = np.zeros(2, np.int64)
     whole = header.field not in ("real", "complex")
     lines = number_lines.MatrixLines(header.n_rows, header.n_columns, header.offset, header.has_value, whole)
-    entries = number_lines.MatrixEntries(rows, columns, values, hard)
+    entries = number_lines.ParsedEntries(rows, columns, values, hard)
     n, n_lines = number_lines.parse_entries(first, last, text, lines, entries, fault)
     left = (values[:n].copy(), hard[:n].copy()) if header.has_value else (None, None)
     return first, rows[:n].copy(), columns[:n].copy(), *left, n_lines, fault.tolist()

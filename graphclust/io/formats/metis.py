@@ -130,8 +130,7 @@ def _read_lines(block: memoryview, header: Header, node: int, path: str, line: i
     run_in_blocks(
         number_lines.parse_neighbors, boundaries, text,
         number_lines.NeighborLines(header.n_nodes, header.n_leading, header.weighted),
-        number_lines.BlockStarts(nodes, entry_starts), number_lines.NeighborEntries(sources, targets, weights),
-        number_lines.BlockOutcomes(n_entries, faults),
+        (nodes, entry_starts), number_lines.NeighborEntries(sources, targets, weights), (n_entries, faults),
     )  # fmt: skip
     faulty = np.flatnonzero(faults[:, 0])
     if len(faulty):

@@ -286,8 +286,8 @@ class _Conversion:
                 for kind, lengths in (("keys", notes["keys"]), ("weights", notes["key_weights"]))
             )
             for n_parts, ((sources, targets, values), end) in enumerate(self.lines(notes["at"]), 1):
-                sizes = np.zeros(n_buckets, np.int64)
-                edges_to_csr.count_bucket_entries(sources, targets, bounds, sizes)
+                rows = np.concatenate([sources, targets[targets != sources]])
+                sizes = np.bincount(np.searchsorted(bounds, rows, side="right") - 1, minlength=n_buckets)
                 ends = np.cumsum(sizes)
                 keys = np.empty(ends[-1], np.uint64)
                 key_weights = np.empty(ends[-1] if weighted else 0)

@@ -138,7 +138,7 @@ class NumberReader(_Reader):
         if n_rows < 0:
             columns = (layout.n_columns, layout.source, layout.target, -1 if layout.weight is None else layout.weight)
             lines = number_lines.EdgeLines(ord(layout.delimiter or "\0"), columns, bound)
-            edges = number_lines.ParsedEdges(sources, targets, weights, hard)
+            edges = number_lines.ParsedEntries(sources, targets, weights, hard)
             n_rows, n_lines = number_lines.parse_edges(first, last, text, lines, edges, fault)
         sources, targets = sources[:n_rows].copy(), targets[:n_rows].copy()
         left = (None, None) if layout.weight is None else (weights[:n_rows].copy(), hard[:n_rows].copy())

@@ -20,7 +20,6 @@ from graphclust.compiled.points.k_means import (
     DrawnSeeds,
     NearestSeeds,
     Reach,
-    RunningMasses,
     adopt_at_once,
     distances_to_seeds,
     find_rows,
@@ -164,10 +163,10 @@ def draw_rows(
     weights: np.ndarray, sq_distances: np.ndarray, half_power: float, boundaries: np.ndarray, uniforms: np.ndarray
 ) -> np.ndarray:
     """A row for each uniform in [0, 1), by the mass w (squared distance)^half_power; none where all of it is 0."""
-    masses = RunningMasses(np.empty(len(weights)), np.empty(len(boundaries) - 1))
+    masses = np.empty(len(weights)), np.empty(len(boundaries) - 1)
     scale = 1.0 if half_power in (0.0, 1.0) else float(sq_distances.max())  # a high power would overflow
     run_in_blocks(sum_masses, boundaries, weights, sq_distances, half_power, scale, masses)
-    rows = np.empty(len(uniforms) if masses.totals.any() else 0, np.int64)
+    rows = np.empty(len(uniforms) if masses[1].any() else 0, np.int64)
     find_rows(uniforms[: len(rows)], boundaries, masses, rows)
     return rows
 
