@@ -277,7 +277,7 @@ def test_threads_that_cannot_be_had_are_done_without(threads, monkeypatch, is_to
         if is_told:
             raise RuntimeError("can't start new thread")
 
-    monkeypatch.setattr(blocks, "_pool", None)
+    monkeypatch.setattr(blocks, "_pools", {})
     monkeypatch.setattr(blocks, "start_new_thread", start)
     threads(2)
     seen = np.zeros(100, int)
