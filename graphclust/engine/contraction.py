@@ -33,6 +33,7 @@ ESTIMATED = (
     f"weights between more than {MOST_IN_A_TABLE:,} regions may have been estimated from a sample of the graph's rows, "
     "so that the merging of regions is not exact; moves of single nodes are"
 )
+FindRegions = Callable[[Level, np.ndarray | None], Partition | None]  # of a level whose nodes have these parts
 
 
 class Contraction(NamedTuple):
@@ -54,15 +55,11 @@ class Contraction(NamedTuple):
 
 
 def contractions(
-    level: Level,
-    find: Callable[[Level, np.ndarray | None], Partition | None],
-    run: Run,
-    within: np.ndarray | None = None,
-    skipped: float = np.inf,
+    level: Level, find: FindRegions, run: Run, within: np.ndarray | None = None, skipped: float = np.inf
 ) -> list[Contraction]:
     """Contractions of a level, of the next one, and so on, to regions inside parts, until `find` makes none.
 
-    find : makes regions of a level whose nodes have these parts. within : the part of each node, if there are any.
+    within : the part of each node, if there are any.
     skipped : a level that holds more than this share of the entries of the level before is not kept.
     """
     steps: list[Contraction] = []
@@ -110,10 +107,7 @@ def contract(level: Level, regions: Partition, run: Run) -> Contraction:
 
 
 def project(step: Contraction, partition: Partition, task: Task, run: Run) -> Partition:
-    """A partition of the regions as one of the nodes.
-
-    Moves for a ratio need the weight inside clusters: it is summed again where links were estimated.
-    """
+    """A partition of the regions as one of the nodes, its sums read again where links of a ratio were estimated."""
     projected, n_regions = step.project(partition), len(step.regions.sums.size)
     if task.objective.kind == RATIO and is_estimate(n_entries(step.fine), n_regions):
         return with_sums(step.fine, projected.labels, len(projected.sums.size), run)
@@ -123,10 +117,7 @@ def project(step: Contraction, partition: Partition, task: Task, run: Run) -> Pa
 def links_of_nodes(
     rows: Rows, labels: np.ndarray, k: int, nodes: np.ndarray, layers: tuple[np.ndarray, ...] = ()
 ) -> MadeRows:
-    """The links that some nodes, sorted by cluster, add between k clusters, without links inside a cluster.
-
-    labels : int32, of all nodes. layers : as `Objective` has them. Only the rows of the nodes are read.
-    """
+    """The links that some nodes, sorted by cluster, add between k clusters, from their rows; labels : of all nodes."""
     of_node = labels[nodes]
     starts = np.concatenate([[0], np.cumsum(np.bincount(of_node, minlength=k))])
     lengths = np.bincount(of_node, weights=rows.indptr[nodes + 1] - rows.indptr[nodes], minlength=k)

@@ -224,12 +224,9 @@ def take_back(
 
 
 def labels_of_nodes(regions: Sequence[np.ndarray], labels: np.ndarray) -> np.ndarray:
-    """Labels of the regions of the last contraction as those of the nodes.
-
-    regions : of each contraction, the regions of its nodes; not the contractions, since `take_back` uses these up.
-    """
-    for labels_of_regions in reversed(regions):
-        labels = labels[labels_of_regions]
+    """Labels of the last of some regions as those of the nodes; regions : of each contraction, those of its nodes."""
+    for of_nodes in reversed(regions):
+        labels = labels[of_nodes]
     return labels
 
 

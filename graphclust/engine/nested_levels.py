@@ -210,11 +210,7 @@ def _graph_of_clusters(graph: Graph, labels: Labels, nodes: npt.NDArray[np.int64
 
 
 def make_levels(
-    graph: Graph,
-    wanted: LevelOptions,
-    rng: np.random.Generator,
-    progress: Progress,
-    earlier: EarlierLevels | None = None,
+    graph: Graph, wanted: LevelOptions, rng: np.random.Generator, progress: Progress, earlier: EarlierLevels | None
 ) -> tuple[list[Labels], tuple[float, ...]]:
     """Labels of each level, coarsest first, made from earlier ones if there are any; and the resolutions asked for."""
     order = node_order(graph)

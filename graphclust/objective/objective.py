@@ -297,9 +297,7 @@ def best_unlinked(
     return best, gains
 
 
-def _lower_hull(
-    x: npt.NDArray[np.float64], y: npt.NDArray[np.float64], order: npt.NDArray[np.int64]
-) -> npt.NDArray[np.int64]:
+def _lower_hull(x: np.ndarray, y: np.ndarray, order: np.ndarray) -> npt.NDArray[np.int64]:
     """The points on the lower convex hull, from the least x to the largest; order : by x, then by y.
 
     Source: Andrew 1979, "Another efficient algorithm for convex hulls in two dimensions".
@@ -319,12 +317,7 @@ def _lower_hull(
     return np.array(hull, np.int64)
 
 
-def _tangents(
-    x: npt.NDArray[np.float64],
-    y: npt.NDArray[np.float64],
-    from_x: npt.NDArray[np.float64],
-    from_y: npt.NDArray[np.float64],
-) -> npt.NDArray[np.int64]:
+def _tangents(x: np.ndarray, y: np.ndarray, from_x: np.ndarray, from_y: np.ndarray) -> npt.NDArray[np.int64]:
     """For each point to the left of a lower hull, the hull's point that the line of least slope meets.
 
     Extended to the left, an edge of the hull lies the lower at from_x the farther right the edge is. The tangent ends

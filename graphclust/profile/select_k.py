@@ -289,10 +289,7 @@ def stabilities(
 
 
 def is_clear(candidates: tuple[SuggestedK, ...], n_components: int) -> bool:
-    """Whether the first candidate stands out from the others, is stable, and describes the edges as well as they do.
-
-    Components are apart without any evidence.
-    """
+    """Whether the first candidate stands out, is stable, and has evidence as others do, or is that of components."""
     if not candidates:
         return False
     first, others = candidates[0], candidates[1:]

@@ -99,14 +99,7 @@ class InBlocks:
     """
 
     def __init__(
-        self,
-        engine: Engine,
-        n_entries: int,
-        k: int,
-        components: str,
-        key: int,
-        progress: Progress,
-        collect: Collect = bring_labels,
+        self, engine: Engine, n_entries: int, k: int, components: str, key: int, progress: Progress, collect: Collect
     ):
         self.engine, self.components, self.key = engine, components, key
         self.rng, self.progress, self.collect = np.random.default_rng([key, 0]), progress, collect

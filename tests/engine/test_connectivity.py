@@ -15,7 +15,7 @@ from graphclust.engine.resolution import objective_of
 from graphclust.graph.executor import Engine
 from graphclust.objective.objective import OBJECTIVES, as_objective_choice, weigh
 from graphclust.partition.components import mask_nodes
-from graphclust.two_step.in_blocks import GraphSource, InBlocks
+from graphclust.two_step.in_blocks import GraphSource, InBlocks, bring_labels
 from graphclust.two_step.in_memory import InMemory
 
 TWO_STEP = {"in memory": {"method": "two-step"}, "by blocks": {"coreset": gc.Coreset(sampling="parallel")}}
@@ -75,9 +75,8 @@ def test_blocks_and_memory_connect_the_same_clusters(name, aside):
     rng, progress = np.random.default_rng(0), gc.Progress()
     memory = InMemory(graph, searched, k, rng, progress)
     source = GraphSource(mask_nodes(graph, searched))
-    blocks = InBlocks(
-        Engine(source, np.linspace(0, graph.n_nodes, 4).astype(int)), graph.n_entries, k, "all", 0, progress
-    )
+    engine = Engine(source, np.linspace(0, graph.n_nodes, 4).astype(int))
+    blocks = InBlocks(engine, graph.n_entries, k, "all", 0, progress, bring_labels)
     labels = np.random.default_rng(1).permutation(np.arange(graph.n_nodes) % k).astype(np.int32)
     labels[~searched] = 0
     run = memory.run(name)

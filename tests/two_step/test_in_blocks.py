@@ -14,7 +14,7 @@ from graphclust.graph.executor import ByBlock, Engine
 from graphclust.objective.objective import additive_objective, ratio_objective, weigh
 from graphclust.progress import Progress
 from graphclust.two_step import in_blocks
-from graphclust.two_step.in_blocks import GraphSource, InBlocks, moves_that_empty_none
+from graphclust.two_step.in_blocks import GraphSource, InBlocks, bring_labels, moves_that_empty_none
 from graphclust.two_step.in_memory import InMemory
 
 pytestmark = pytest.mark.slow
@@ -31,7 +31,7 @@ def engine_of(graph, n_blocks=5):
 
 
 def in_blocks_of(engine, k, key=0):
-    return InBlocks(engine, engine.source.graph.n_entries, k, "large", key, Progress())
+    return InBlocks(engine, engine.source.graph.n_entries, k, "large", key, Progress(), bring_labels)
 
 
 def moved_in_blocks(engine, labels, k, objective, name, key=0):
