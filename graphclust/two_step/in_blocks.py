@@ -193,10 +193,10 @@ class InBlocks:
     def connect_once(self, partition: Partition, task: Task, name: str) -> Partition:
         """`connect` without moves of single nodes; the partition itself if nothing changes."""
         connected = self.engine.once(connect_clusters, partition.labels, partition.sums, task, name)
-        sums = self.engine.fetch(self.engine.once(lambda source, found: found and found.sums, connected))
+        sums = self.engine.fetch(self.engine.once(lambda source, clusters: clusters and clusters.sums, connected))
         if sums is None:
             return partition
-        return Partition(self.engine.once(lambda source, found: found.labels, connected), sums)
+        return Partition(self.engine.once(lambda source, clusters: clusters.labels, connected), sums)
 
     def bring_here(self, partition: Partition) -> Partition:
         return self.collect(self.engine, partition)
