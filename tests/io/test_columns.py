@@ -189,9 +189,8 @@ def test_what_is_assumed_or_not_used_is_said_for_every_kind_of_table(tmp_path):
         assert "columns not used: x, y; each edge counts 1 unless weight= names its weight" in said, kind
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
+def test_a_table_that_may_not_hold_edges_is_refused(tmp_path):
+    for text in (
         "ann likes bob\nbob hates cyd\n",
         "id,label,category,city\n1,ann,a,Ulm\n2,bob,b,Rom\n",
         "id\tlabel\tx\ty\tcluster\tweight<Links>\n1\tann\t.5\t.1\t1\t3\n2\tbob\t.2\t.1\t1\t3\n",
@@ -201,11 +200,9 @@ def test_what_is_assumed_or_not_used_is_said_for_every_kind_of_table(tmp_path):
         "node\tlabel\na\t0\nb\t1\n",
         "name,community\na,x\nb,y\n",
         "city,population\nUlm,100\nRom,200\n",
-    ],
-)
-def test_a_table_that_may_not_hold_edges_is_refused(tmp_path, text):
-    with pytest.raises(GraphFormatError, match=r"no two of its columns are plainly the ends .* source= and target="):
-        load(tmp_path, text, "t.csv")
+    ):
+        words = r"no two of its columns are plainly the ends .* source= and target="
+        refuses(GraphFormatError, words, load, tmp_path, text, "t.csv")
 
 
 EXPORTS = {  # as programs write a table with two edges
@@ -237,9 +234,8 @@ def test_line_ends_in_quotes_in_headers_and_ids(tmp_path):
     assert graph.nodes == ["ann\nlee", "bob", "cyd"]
     _, graph, _ = load(tmp_path, 'from,to,note\n1,2,"a\n3,4,b"\n2,5,c\n', "t.csv")
     assert list(graph.nodes) == [1, 2, 5]
-    with pytest.raises(GraphFormatError, match="a quote does not end") as caught:
-        load(tmp_path, 'from,to\na,b\nb,"c\nc,d\nd,e\n', "t.csv")
-    assert caught.value.line == 3
+    text = 'from,to\na,b\nb,"c\nc,d\nd,e\n'
+    refuses(GraphFormatError, "line 3: .*a quote does not end", load, tmp_path, text, "t.csv")
 
 
 def test_one_number_in_two_spellings_is_refused(tmp_path):
@@ -260,10 +256,8 @@ def test_rows_without_an_id_are_refused_left_out_or_kept(tmp_path):
         for names in (("ann", "bob", "cyd"), ("1", "2", "3")):
             rows = [(names[0], names[1]), (names[1], word), (names[1], names[2]), (word, names[2])]
             text = "from,to,x,y\n" + "".join(f"{u},{v},0,0\n" for u, v in rows)
-            with pytest.raises(
-                GraphValidationError, match=r"2 rows lack an id, the first '.*' in line 3.*missing=\"drop"
-            ):
-                load(tmp_path, text, "t.csv")
+            words = r"2 rows lack an id, the first '.*' in line 3.*missing=\"drop"
+            refuses(GraphValidationError, words, load, tmp_path, text, "t.csv")
             _, graph, info = load(tmp_path, text, "t.csv", missing="drop")
             assert list(map(str, graph.nodes)) == list(names) and graph.n_edges == 2
             assert any(said.startswith("2 rows without an id left out, the first") for said in info.repairs)
@@ -333,10 +327,8 @@ def test_ids_on_two_sides_are_different_nodes_if_asked(tmp_path, quote):
     rows = [("1", "1", 5), ("1", "2", 3), ("2", "2", 4)]
     text = "userID\tartistID\tweight\n" + "".join(f"{quote}{u}{quote}\t{quote}{v}{quote}\t{w}\n" for u, v, w in rows)
     if not quote:
-        with pytest.raises(
-            GraphValidationError, match=r"'userID' and 'artistID' share 2 ids.* bipartite=True .*=False"
-        ):
-            load(tmp_path, text, "m.tsv")
+        words = r"'userID' and 'artistID' share 2 ids.* bipartite=True .*=False"
+        refuses(GraphValidationError, words, load, tmp_path, text, "m.tsv")
     assert load(tmp_path, text, "m.tsv", bipartite=False)[1].n_nodes == 2
     dense, graph, info = load(tmp_path, text, "m.tsv", bipartite=True)
     assert graph.nodes == ["userID:1", "userID:2", "artistID:1", "artistID:2"] and info.repairs == ()

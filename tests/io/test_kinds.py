@@ -176,9 +176,10 @@ def test_slices_have_a_node_for_each_node_and_slice_that_has_it():
     assert read.scores(labels).sum() == pytest.approx(expected, abs=1e-12)
 
 
-@for_each(
-    "G, options, words",
-    [
+def test_what_is_no_graph_of_its_kind_is_refused_with_a_remedy(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    gc.save_store("a_store", nx.path_graph(3))
+    for G, options, words in (
         ([np.ones((2, 2)), np.ones((3, 3))], {}, "layer 1 has 3 nodes and layer 0 has 2"),
         ([nx.path_graph(3), np.ones((3, 3))], {}, "layer 1 has no names of nodes"),
         ([np.ones((3, 3))] * 2, {"layer_weights": [1, -1]}, r"layer_weights=\[1, -1\] sum to 0"),
@@ -209,12 +210,8 @@ def test_slices_have_a_node_for_each_node_and_slice_that_has_it():
             {"resolution": [1, 2, 3]},
             "resolution has 3 numbers, expected one, or one for each of 2",
         ),
-    ],
-)
-def test_what_is_no_graph_of_its_kind_is_refused_with_a_remedy(G, options, words, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    gc.save_store("a_store", nx.path_graph(3), overwrite=True)
-    refuses(gc.GraphClustError, f"(?s){words}", gc.modularity, G, [0, 0, 0], **options)
+    ):
+        refuses(gc.GraphClustError, f"(?s){words}", gc.modularity, G, [0, 0, 0], **options)
 
 
 def test_an_edge_inside_a_side_or_a_node_without_one_is_refused():

@@ -59,9 +59,8 @@ def test_white_space_between_columns_that_have_names(tmp_path):
     assert edges == {("go", "rust"), ("#python", "#rust")} and of_comments(remarks) == []
 
 
-@pytest.mark.parametrize(
-    ("name", "text"),
-    [
+def test_comments_stay_comments(tmp_path):
+    for name, text in (
         ("snap.txt", "# Nodes: 3 Edges: 2\n# FromNodeId\tToNodeId\n1\t2\n# a\tb\n2\t3\n"),
         ("snap.txt", "#FromNodeId\tToNodeId\n1\t2\n2\t3\n"),
         ("names.csv", "#source,target\n1,2\n2,3\n"),
@@ -70,30 +69,25 @@ def test_white_space_between_columns_that_have_names(tmp_path):
         ("within.csv", "source,target\n1,2\n# so far, so good, or not\n#nothing\n2,3\n"),
         ("long.csv", "source,target\n1,2\n#one,two,three\n2,3\n"),
         ("konect.txt", "% sym unweighted\n% 2 3 3\n1 2\n2 3\n"),
-    ],
-)
-def test_comments_stay_comments(tmp_path, name, text):
-    edges, remarks = edges_of(tmp_path, text, name)
-    assert edges == {("1", "2"), ("2", "3")} and of_comments(remarks) == []
+    ):
+        edges, remarks = edges_of(tmp_path, text, name)
+        assert edges == {("1", "2"), ("2", "3")} and of_comments(remarks) == []
 
 
-@pytest.mark.parametrize(
-    ("text", "n_doubtful", "line"),
-    [
+def test_what_may_be_an_edge_is_counted(tmp_path):
+    for text, n_doubtful, line in (
         ("#left,right\nann,bob\nbob,cyd\n", 1, 1),  # names of columns, or an edge?
         ("ann,bob\nbob,cyd\n# dan,eve\n# eve,fay\n", 2, 3),
         ("source,target,weight\nann,bob,1\nbob,cyd,1\n# dan,eve,7\n", 1, 4),
         ("ann bob\nbob cyd\n#dan eve\n", 1, 3),
-    ],
-)
-def test_what_may_be_an_edge_is_counted(tmp_path, text, n_doubtful, line):
-    edges, remarks = edges_of(tmp_path, text, "table.csv")
-    assert edges == {("ann", "bob"), ("bob", "cyd")}
-    (said,) = of_comments(remarks)
-    assert said.startswith(f"{n_doubtful} line{'s' * (n_doubtful > 1)} ")
-    assert f"line {line}" in said and "quotes" in said
-    with pytest.warns(GraphWarning, match="for a comment|for comments"):
-        load_graph(tmp_path / "table.csv")
+    ):
+        edges, remarks = edges_of(tmp_path, text, "table.csv")
+        assert edges == {("ann", "bob"), ("bob", "cyd")}
+        (said,) = of_comments(remarks)
+        assert said.startswith(f"{n_doubtful} line{'s' * (n_doubtful > 1)} ")
+        assert f"line {line}" in said and "quotes" in said
+        with pytest.warns(GraphWarning, match="for a comment|for comments"):
+            load_graph(tmp_path / "table.csv")
 
 
 def test_a_name_among_numbers_is_counted(tmp_path):

@@ -117,18 +117,15 @@ def test_links_of_d3_count_nodes_and_call_weights_values(load):
     assert any("'value' was read as weights" in repair for repair in info.repairs)
 
 
-@pytest.mark.parametrize(
-    "data, message",
-    [
+def test_json_that_is_no_graph_is_refused(load):
+    for data, message in (
         ({"links": [{"source": 1}]}, r"links\[0\] has no source or no target"),
         ({"links": [{"source": [1], "target": 2}]}, r"links\[0\] names \[1\], expected an id"),
         ({"links": 3}, "'links' is not a list of objects"),
         ({"nodes": [{"id": 1}, {"name": "x"}], "links": []}, "1 of its nodes have no 'id'"),
         ({"nodes": [{"id": 1}, {"id": "1"}], "links": []}, "differ in their types alone"),
-    ],
-)
-def test_json_that_is_no_graph_is_refused(load, data, message):
-    refuses(GraphFormatError, message, load, "a.json", json.dumps(data))
+    ):
+        refuses(GraphFormatError, message, load, "a.json", json.dumps(data))
 
 
 PATH = [{"source": "ann", "target": "bob"}, {"source": "bob", "target": "cid"}]
@@ -217,9 +214,8 @@ def test_a_road_network_has_its_lengths_as_weights_and_says_so(load):
     refuses(GraphValidationError, r"negative.*arc 2", load, "a.gr", "p sp 3 2\na 1 2 1\na 2 3 -1\n")
 
 
-@for_each(
-    "name, content, line, message",
-    [
+def test_damage_is_refused_with_its_line(load):
+    for name, content, line, message in (
         ("a.col", "p edge 3 2\ne 1 2\ne 1 4\n", 3, "expected nodes from 1 to 3"),
         ("a.col", "p edge 3 2\ne 1 2\ne 1\n", 3, "does not hold two nodes"),
         ("a.col", "p sp 3 2\na 1 2 x\na 1 3 1\n", 2, "does not hold two nodes and a length"),
@@ -235,12 +231,10 @@ def test_a_road_network_has_its_lengths_as_weights_and_says_so(load):
         ("a.net", "*Vertices 2\n*Edges\n1 2\n*Vertices 2\n", 4, "holds two graphs"),
         ("a.json", '{"nodes": [],\n "links": [,]}', 2, "is not JSON"),
         ("a.json", '{"links": ' + "[" * 100_000, None, "is not JSON"),
-    ],
-)
-def test_damage_is_refused_with_its_line(load, name, content, line, message):
-    with pytest.raises(GraphFormatError, match=message) as caught:
-        load(name, content)
-    assert caught.value.line == line
+    ):
+        with pytest.raises(GraphFormatError, match=message) as caught:
+            load(name, content)
+        assert caught.value.line == line
 
 
 @pytest.fixture
@@ -281,9 +275,7 @@ def matlab(**variables):
 A = sparse.csc_array(np.array([[0, 2.0, 0], [2, 0, 1], [0, 1, 0]]))
 
 
-@pytest.mark.parametrize(
-    "variables", [{"A": A, "info": np.ones((3, 7))}, {"Problem": {"A": A, "name": "x"}}, {"net": A.toarray()}]
-)
+@for_each("variables", [{"A": A, "info": np.ones((3, 7))}, {"Problem": {"A": A, "name": "x"}}, {"net": A.toarray()}])
 def test_a_matrix_of_matlab_is_a_graph(load, variables):
     graph, info = load("a.mat", matlab(**variables))
     assert info.format == "mat" and weights_of(graph) == {frozenset((0, 1)): 2, frozenset((1, 2)): 1}
@@ -344,10 +336,8 @@ def test_weights_of_0_are_weights_of_nodes_in_metis(load):
 @pytest.mark.parametrize("column", [[[1], [2]], [{"a": 1}, {"a": 2}]])
 def test_nested_columns_of_parquet_are_refused_with_the_name_of_the_file(parquet, column):
     path = parquet(source=column, target=[1, 2])
-    with pytest.raises(
-        GraphValidationError, match=r"a\.parquet: columns 'source' and 'target' hold what names no node"
-    ):
-        load_graph(path)
+    words = r"a\.parquet: columns 'source' and 'target' hold what names no node"
+    refuses(GraphValidationError, words, load_graph, path)
     path = parquet(source=[1, 2], target=[2, 3], weight=column)
     refuses(GraphValidationError, r"a\.parquet: column 'weight' has dtype object, expected numbers", load_graph, path)
 

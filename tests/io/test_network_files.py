@@ -20,9 +20,7 @@ def read(tmp_path):
 # -- what no clustering needs is not parsed
 
 
-@pytest.mark.parametrize(
-    "namespace", ["http://www.gexf.net/1.1draft", "http://gexf.net/1.3", "http://www.gexf.net/1.3", ""]
-)
+@for_each("namespace", ["http://www.gexf.net/1.1draft", "http://gexf.net/1.3", "http://www.gexf.net/1.3", ""])
 def test_gexf_of_any_version_loads(read, namespace):
     nodes = '<node id="0"/><node id="1"/>'
     graph, info = read(gexf(nodes, '<edge source="0" target="1" weight="2"/>', namespace=namespace))
