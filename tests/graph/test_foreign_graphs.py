@@ -330,7 +330,7 @@ DEGREES = [6.0, 7.0, 4.0]
 
 
 def networkit_graph(directed=False):
-    networkit = pytest.importorskip("networkit", reason="networkit is not installed")
+    networkit = library("networkit")
     G = networkit.Graph(3, weighted=True, directed=directed)
     for edge in EDGES:
         G.addEdge(*edge)
@@ -369,7 +369,7 @@ def test_a_networkit_graph_is_read_with_its_weights():
 
 
 def test_nodes_of_networkit_keep_their_ids_where_some_were_removed():
-    networkit = pytest.importorskip("networkit", reason="networkit is not installed")
+    networkit = library("networkit")
     G = networkit.Graph(5)
     G.addEdge(0, 3)
     G.addEdge(3, 4)
@@ -393,11 +393,11 @@ COLUMNS = {"source": ["a", "b", "c"], "target": ["b", "c", "d"], "weight": [1.0,
 
 
 def pyarrow_table(columns):
-    return pytest.importorskip("pyarrow", reason="pyarrow is not installed").table(columns)
+    return library("pyarrow").table(columns)
 
 
 def duckdb_relation(columns):
-    duckdb = pytest.importorskip("duckdb", reason="duckdb is not installed")
+    duckdb = library("duckdb")
     rows = ", ".join(str(row).replace("None", "null") for row in zip(*columns.values(), strict=True))
     names = ", ".join(f'"{name}"' for name in columns)
     return duckdb.sql(f"select * from (values {rows}) as edges({names})")
@@ -416,8 +416,7 @@ def test_a_table_of_edges_is_a_graph(table):
         as_graph(table(COLUMNS | {"weight": [1.0, None, 4.0]}))
 
 
-def test_clusters_become_a_vertex_clustering():
-    igraph = pytest.importorskip("igraph", reason="igraph is not installed")
+def test_clusters_become_a_vertex_clustering(igraph):
     G = igraph.Graph.Famous("Zachary")
     G.es["weight"] = [1.0 + edge % 3 for edge in range(G.ecount())]
     clustering = communities(G, rng=0)
@@ -429,16 +428,13 @@ def test_clusters_become_a_vertex_clustering():
 
 
 @pytest.mark.filterwarnings("ignore:1 isolated node")
-def test_an_isolated_vertex_is_a_cluster_of_its_own_in_igraph():
-    igraph = pytest.importorskip("igraph", reason="igraph is not installed")
+def test_an_isolated_vertex_is_a_cluster_of_its_own_in_igraph(igraph):
     G = igraph.Graph(n=7, edges=[(0, 1), (1, 2), (0, 2), (2, 3), (3, 4), (4, 5), (3, 5)])
     assert sorted(coreset_sc(G, 2, rng=0).to_igraph(G).sizes()) == [1, 3, 3]
 
 
-def test_vertices_of_igraph_are_named_by_what_tells_them_apart():
-    igraph = pytest.importorskip("igraph", reason="igraph is not installed")
-    networkx = pytest.importorskip("networkx")
-    G = igraph.Graph.from_networkx(networkx.Graph([("b", "a"), ("a", "c")]))
+def test_vertices_of_igraph_are_named_by_what_tells_them_apart(igraph):
+    G = igraph.Graph.from_networkx(nx.Graph([("b", "a"), ("a", "c")]))
     assert as_graph(G).nodes == ["b", "a", "c"]
     G.vs["name"] = ["x", "y", "x"]
     assert as_graph(G).nodes == ["b", "a", "c"]

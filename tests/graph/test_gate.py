@@ -383,7 +383,7 @@ def test_degrees_are_exact_to_the_last_bit_or_two(seed, spread):
     assert (found[1:] == weights).all()
 
 
-@pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf, -1.0])
+@for_each("bad", [np.nan, np.inf, -np.inf, -1.0])
 def test_what_is_no_weight_is_still_found(bad):
     weights = np.ones(50)
     weights[17] = bad

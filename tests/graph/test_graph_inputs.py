@@ -57,12 +57,10 @@ def test_numbers_that_are_not_used_are_named():
     assert any("'calls'" in remark for remark in as_graph(other).remarks)
 
 
-@pytest.mark.parametrize(
+@for_each(
     "G",
     [
-        np.ones((3, 3)),
-        sparse.csr_array(np.ones((3, 3))),
-        as_graph(np.ones((3, 3))),
+        *(kind(np.ones((3, 3))) for kind in (np.asarray, sparse.csr_array, as_graph)),
         pandas.DataFrame(np.ones((3, 3)), list("abc"), list("abc")),
         pandas.DataFrame(EDGES),
         nx.path_graph(3),
@@ -71,13 +69,12 @@ def test_numbers_that_are_not_used_are_named():
         [(0, 1, {"strength": 2.0})],
         [{"source": 0, "target": 1}],
     ],
-    ids=lambda G: type(G).__name__,
 )
 def test_a_weight_that_nothing_has_is_an_error(G):
     refuses((ParameterError, GraphValidationError), "nonsense", as_graph, G, weight="nonsense")
     refuses((ParameterError, GraphValidationError), "nonsense", coreset_sc, G, 2, weight="nonsense")
-    with pytest.raises(TypeError, match=r"weight is a (function|list), expected the name"):
-        as_graph(G, weight=(lambda u, v, data: 1.0) if isinstance(G, list) else ["weight"])
+    for wrong in (lambda u, v, data: 1.0, ["weight"]):
+        refuses(TypeError, r"weight is a (function|list), expected the name", as_graph, G, weight=wrong)
     assert as_graph(G, weight=None).weights is None
 
 
@@ -89,8 +86,9 @@ def test_unsigned_ids_stay_whole_numbers():
     assert [type(node) for node in as_graph(table).nodes] == [int] * 6
     table = pandas.DataFrame({"source": [2**70, 2], "target": [5, 3]})
     assert as_graph(table).nodes == [2, 3, 5, 2**70]
-    table = pandas.DataFrame({"source": pandas.array([7, 3]), "target": pandas.array([3, 5])})
-    assert as_graph(table).nodes == [3, 5, 7]
+    nullable = {"source": pandas.array([7, 3]), "target": pandas.array([3, 5]), "weight": pandas.array([3, 1])}
+    assert as_graph(pandas.DataFrame(nullable)).nodes == [3, 5, 7]
+    assert as_graph(pandas.DataFrame(nullable)).weights.tolist() == [1, 3, 1, 3]
 
 
 def test_times_stay_times():
@@ -106,15 +104,10 @@ def test_times_stay_times():
     assert graph.nodes == [datetime.date(2024, 1, 1), datetime.date(2024, 1, 2)]
 
 
-def test_numbers_with_a_place_for_missing_ones_are_weights():
-    table = pandas.DataFrame({**EDGES, "weight": pandas.array([3, 1], dtype="Int64")})
-    assert as_graph(table).weights.tolist() == [3, 3, 1, 1]
-
-
-@pytest.mark.parametrize("end", [float("nan"), None, [0]])
-def test_an_edge_that_ends_in_no_name_is_refused(end):
-    with pytest.raises(GraphValidationError, match=r"2 ends of edges that name no node, the first .* in G\[1\]"):
-        as_graph([(1, 2), (end, 1), (1, end)])
+def test_an_edge_that_ends_in_no_name_is_refused():
+    words = r"2 ends of edges that name no node, the first .* in G\[1\]"
+    for end in (float("nan"), None, [0]):
+        refuses(GraphValidationError, words, as_graph, [(1, 2), (end, 1), (1, end)])
 
 
 def test_lists_of_edges_are_graphs():
