@@ -72,23 +72,17 @@ def faults_of(options: argparse.Namespace, first: GraphFormatError) -> list[Grap
     line: int | None = first.line
     while line is not None and len(faults) < MOST_FAULTS:
         lines[line - 1] = b""
-        fault = _fault_without(lines, options)
-        after = getattr(fault, "line", None)
-        if fault is None or (after is not None and after <= line):
-            break
-        faults.append(fault)
-        line = after
+        try:
+            with temporary_copy(io.BytesIO(b"\n".join(lines)), options.file, ".txt") as path:
+                shared.load_input(argparse.Namespace(**vars(options) | {"file": path, "quiet": False}))
+            break  # what remains is a graph
+        except GraphClustError as fault:
+            after = getattr(fault, "line", None)
+            if after is not None and after <= line:
+                break
+            faults.append(fault)
+            line = after
     return faults
-
-
-def _fault_without(lines: list[bytes], options: argparse.Namespace) -> GraphClustError | None:
-    """The fault of the remaining lines of a file, by the file's own name; None for a graph."""
-    try:
-        with temporary_copy(io.BytesIO(b"\n".join(lines)), options.file, ".txt") as path:
-            shared.load_input(argparse.Namespace(**vars(options) | {"file": path, "quiet": False}))
-    except GraphClustError as fault:
-        return fault
-    return None
 
 
 def add_convert(command: shared.Parser) -> None:

@@ -123,19 +123,17 @@ def as_data_uri(strength: npt.NDArray[np.uint8]) -> str:
     height, width = strength.shape
     rows = np.zeros((height, width + 1), np.uint8)  # each row starts with the number of its filter: none
     rows[:, 1:] = strength
-    header = struct.pack(">IIBBBBB", width, height, 8, 3, 0, 0, 0)  # 8 bits a pixel, the place in a palette
-    file = b"\x89PNG\r\n\x1a\n" + b"".join([
-        _chunk(b"IHDR", header),
-        _chunk(b"PLTE", bytes(COLOR) * 256),
-        _chunk(b"tRNS", bytes(range(256))),
-        _chunk(b"IDAT", zlib.compress(rows.tobytes(), 9)),
-        _chunk(b"IEND", b""),
-    ])  # fmt: skip
+    chunks = {
+        b"IHDR": struct.pack(">IIBBBBB", width, height, 8, 3, 0, 0, 0),  # 8 bits a pixel, the place in a palette
+        b"PLTE": bytes(COLOR) * 256,
+        b"tRNS": bytes(range(256)),
+        b"IDAT": zlib.compress(rows.tobytes(), 9),
+        b"IEND": b"",
+    }
+    file = b"\x89PNG\r\n\x1a\n"
+    for kind, data in chunks.items():
+        file += struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
     return "data:image/png;base64," + base64.b64encode(file).decode()
-
-
-def _chunk(kind: bytes, data: bytes) -> bytes:
-    return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
 
 
 def levels_of(hierarchy: Hierarchy) -> str:
