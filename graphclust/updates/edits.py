@@ -84,21 +84,14 @@ def apply_edits(
     node_weight: Any = None,
     *, kind: str = "undirected", finder: NodeRows | None = None,
 ) -> EditedGraph:  # fmt: skip
-    """The graph after edits; without remarks and file.
+    """The graph after edits, without remarks and file; see `Clustering.update` for these and what they raise.
 
-    added : edges (u, v) or (u, v, weight > 0) that are not there; a node that is not there comes about. removed : edges
-        (u, v) that are. reweighted : edges (u, v, weight > 0) that are. Lists of tuples, arrays of 2 or 3 columns, or
-        tables as `graph_from_table` takes them. Each edge in one direction and once. Nodes are meant by name, or
-        without names by row: a new node has the next row then.
-    added_nodes : nodes that are not there, without edges unless `added` has some; they come before those of `added`.
-    removed_nodes : nodes to leave out with their edges; those of a graph without names are named by their rows before.
-    node_weight : a mapping or a pandas Series from nodes, of those after the edits, to what they weigh, > 0.
+    Nodes of `added_nodes` come before those that `added` names; `removed_nodes` of a graph without names are named by
+    their rows before.
     kind : of "directed" and "bipartite" graphs the rows hold arcs, from row to column; of "signed" ones weights may be
         below zero. finder : of the nodes, where edges do not just name rows of the graph.
 
-    Raises EditError for an edge or an added node that is there already, is not there or is named twice, for a node that
-    is not there, and for an added or reweighted edge of a node that is left out; ParameterError for a weight that is
-    not > 0; GraphValidationError for weights out of proportion; TypeError for what are no edges.
+    Raises GraphValidationError for weights out of proportion, too.
     """
     finder, one_way = finder or NodeRows(graph), kind in ("directed", "bipartite")
     finder.add(added_nodes)
