@@ -1,5 +1,6 @@
-"""Clusters of the right size: small ones join the neighbor of most weight, large ones are split evenly, and k clusters
-are packed by the sizes of their nodes alone, as even as is found, for bounds that hardly leave a choice.
+"""Clusters of the right size: small ones join a neighbor, large ones are split evenly, k are packed by size alone.
+
+Clusters that are packed are as even as is found, for bounds that hardly leave a choice.
 
 Source: Graham 1969, "Bounds on multiprocessing timing anomalies" (heaviest first); Karmarkar & Karp 1982, "The
 differencing method of set partitioning".

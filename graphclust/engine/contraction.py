@@ -14,9 +14,9 @@ from scipy import sparse
 from graphclust.compiled.graphs import agglomeration as merging
 from graphclust.compiled.graphs import contraction as loops
 from graphclust.compiled.graphs.levels import Level, Partition, Task, Terms, loads_of
-from graphclust.compiled.graphs.objective import RATIO, Rows
+from graphclust.compiled.graphs.objective import Rows
 from graphclust.compiled.runtime.blocks import MadeRows, entry_blocks, rows_in_blocks, run_in_blocks
-from graphclust.engine.levels import Run, is_small, n_entries, read_only_level, with_sums
+from graphclust.engine.levels import Run, is_small, n_entries, read_only_level
 
 NO_GAINS, NO_PAIRS = np.empty(0), np.empty((0, 2), np.int32)
 ROUND_OFF = 1e-12  # of the weight between two clusters
@@ -104,14 +104,6 @@ def contract(level: Level, regions: Partition, run: Run) -> Contraction:
     size = loads_of(level.terms.size, regions.labels, k)
     terms = Terms(regions.sums.inside, regions.sums.mass, size, level.terms.layers)
     return Contraction(level, regions, read_only_level(made, terms))
-
-
-def project(step: Contraction, partition: Partition, task: Task, run: Run) -> Partition:
-    """A partition of the regions as one of the nodes, its sums read again where links of a ratio were estimated."""
-    projected, n_regions = step.project(partition), len(step.regions.sums.size)
-    if task.objective.kind == RATIO and is_estimate(n_entries(step.fine), n_regions):
-        return with_sums(step.fine, projected.labels, len(projected.sums.size), run)
-    return projected
 
 
 def links_of_nodes(

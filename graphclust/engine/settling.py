@@ -8,7 +8,7 @@ pass the bounds by the size of one node.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -18,7 +18,7 @@ from graphclust.compiled.graphs.levels import Level, Partition, Task
 from graphclust.compiled.graphs.objective import ADDITIVE, RATIO
 from graphclust.compiled.runtime.random_numbers import draws_of
 from graphclust.engine.cluster_sizes import Sizes, join_small
-from graphclust.engine.contraction import NO_GAINS, Contraction, agglomerate, contract, project
+from graphclust.engine.contraction import NO_GAINS, Contraction, agglomerate, contract, is_estimate
 from graphclust.engine.levels import Run, Shares, n_entries, read_only_level, value, with_sums
 from graphclust.engine.local_moving import refine
 
@@ -33,6 +33,7 @@ FM_MIN_ENTRIES = 1 << 11  # that a search may read on any level: those of some d
 ROUNDS = 3  # of searches, each from all border nodes; a round that gains nothing is the last
 ROUND_OFF = 1e-9  # of how far parts of unequal shares may be from their targets
 MOST_IN_ROUNDS = 1 << 22  # entries of a level whose nodes move in rounds, each of which reads all of them
+Settle = Callable[[Level, Partition, Task, Run], Partition]  # what ends a step on a level
 
 
 def is_bounded(task: Task) -> bool:
@@ -119,9 +120,15 @@ def settle(level: Level, partition: Partition, task: Task, run: Run) -> Partitio
     return refine(level, balance(level, partition, task, run)[0], task, run)
 
 
-def uncoarsen(step: Contraction, partition: Partition, task: Task, run: Run) -> Partition:
-    """A partition of the regions of a contraction as one of the nodes, settled."""
-    return settle(step.fine, project(step, partition, task, run), task, run)
+def uncoarsen(step: Contraction, partition: Partition, task: Task, run: Run, settled: Settle = settle) -> Partition:
+    """A partition of the regions of a contraction as one of the nodes, settled.
+
+    Moves for a ratio need the weight inside clusters: it is summed again where links were estimated.
+    """
+    projected, n_regions = step.project(partition), len(step.regions.sums.size)
+    if task.objective.kind == RATIO and is_estimate(n_entries(step.fine), n_regions):
+        projected = with_sums(step.fine, projected.labels, len(projected.sums.size), run)
+    return settled(step.fine, projected, task, run)
 
 
 def settle_parts(

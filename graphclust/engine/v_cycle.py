@@ -4,26 +4,16 @@ Free sizes, sizes within bounds and equal parts differ in how large regions may 
 settling step. On a small level a V-cycle for free sizes is one compiled call (`compiled/graphs/v_cycle.py`).
 """
 
-from collections.abc import Callable
-
 import numpy as np
 
 from graphclust.compiled.graphs import v_cycle as loops
 from graphclust.compiled.graphs.levels import Level, Partition, Task
 from graphclust.engine.bisection import small_regions
-from graphclust.engine.contraction import (
-    Contraction,
-    agglomerate,
-    coarsest,
-    contract,
-    contractions,
-    project,
-    restricted,
-)
+from graphclust.engine.contraction import Contraction, agglomerate, coarsest, contract, contractions, restricted
 from graphclust.engine.levels import Run, is_small, n_entries, no_sums, square_of_mean_mass
 from graphclust.engine.local_moving import ROUNDS, find_regions, refine
 from graphclust.engine.resolution import Schedule
-from graphclust.engine.settling import best_of, climb, is_bounded, is_cut, merge, settle, uncoarsen
+from graphclust.engine.settling import Settle, best_of, climb, is_bounded, is_cut, merge, settle, uncoarsen
 
 BUDGET = 4_000_000  # entries that all first V-cycles read together: some tenths of a second
 FIRST = 5  # first V-cycles, about, that share the budget
@@ -35,7 +25,6 @@ SKIPPED = 0.9  # of the entries of a level: the next level that holds more costs
 HEAVY = 2.0  # times the mean weight: such an edge ties two average nodes together
 REGION_SHARE = 0.15  # of the upper bound of k clusters: larger regions would not fill these evenly
 NODES_PER_CLUSTER = 10  # of the coarsest level of a V-cycle of equal parts
-Settle = Callable[[Level, Partition, Task, Run], Partition]
 
 
 def coarsen(
@@ -92,7 +81,7 @@ def v_cycle(
         tried += [] if kept is None else [settled(top, kept, task, run)]
         best = best_of(top, tried, task, run)
     for step in reversed(steps):
-        best = settled(step.fine, project(step, best, task, run), task, run)
+        best = uncoarsen(step, best, task, run, settled)
     if is_free:
         return best
     best = climb(level, best, task, run) if settled is settle else best
