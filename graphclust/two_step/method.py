@@ -102,7 +102,7 @@ class WholeGraph(Protocol):
         """A coreset, its regions, and all nodes labeled by them."""
 
     def pieces(self, labels: Labels, regions: Labels) -> tuple[Labels, int]:
-        """The intersections of clusters and regions, see `overlay.pieces_of`, and how many there are."""
+        """The intersections of clusters and regions, see `pieces_of`, and how many there are."""
 
     def contract(self, labels: Labels, k: int, name: str) -> Level:
         """The level whose nodes are the k clusters."""
