@@ -58,6 +58,29 @@ SECTION = Template("""<section aria-labelledby="$name">
 <h2 id="$name">$heading</h2>
 $content
 </section>""")
+MOST_MEMBERS = 20_000  # names on a page; some 40 bytes each in the lists, and as many again in the file
+LONGEST_NAME = 200
+
+SEARCH = """
+const query = document.getElementById("query"), found = document.getElementById("found");
+query.addEventListener("input", () => {
+  const part = query.value.trim().toLowerCase();
+  let total = 0;
+  for (const cluster of document.querySelectorAll("details.members")) {
+    let here = 0;
+    for (const name of cluster.querySelectorAll("li")) {
+      const hit = part !== "" && name.textContent.toLowerCase().includes(part);
+      name.classList.toggle("hit", hit);
+      here += hit;
+    }
+    cluster.hidden = part !== "" && here === 0;
+    cluster.open = here > 0;
+    total += here;
+  }
+  found.textContent = part === "" ? "" : total === 1 ? "1 member" : total + " members";
+});
+"""
+SEARCH_HASH = "sha256-" + base64.b64encode(hashlib.sha256(SEARCH.encode()).digest()).decode()
 
 
 def report_page(
@@ -123,7 +146,7 @@ def report_page(
         style=STYLE,
         policy=f"default-src 'none'; img-src data:; style-src 'unsafe-inline'; script-src '{SEARCH_HASH}'",
         summary=escape(f"{counts}, made for {objective_in_words(clustering, with_range=path is None)}."),
-        sections="\n".join([tables.key_figures(_key_figures(clustering)), *sections]),
+        sections="\n".join([key_figures(clustering), *sections]),
         version=escape(__version__),
     )
 
@@ -154,12 +177,12 @@ def write_report(
         out.write(page)
 
 
-def _key_figures(clustering: Clustering) -> list[tuple[str, str]]:
-    """The numbers that are shown large; clusters of a single node are counted by themselves."""
+def key_figures(clustering: Clustering) -> str:
+    """A few numbers, large; clusters of a single node are counted by themselves."""
     share = clustering.sizes.max() / clustering.graph.n_nodes
     n_single = int(np.count_nonzero(clustering.sizes == 1))
     singles = [("clusters of a single node", f"{n_single:,}")] if n_single else []
-    return [
+    rows = [
         ("clusters", f"{clustering.n_clusters - n_single:,}"),
         *singles,
         ("largest cluster", f"{share:.1%} of the nodes"),
@@ -167,31 +190,8 @@ def _key_figures(clustering: Clustering) -> list[tuple[str, str]]:
         ("well-connected", f"{clustering.n_well_connected:,} of {clustering.n_clusters:,}"),
         ("modularity", f"{clustering.modularity:.4f}"),
     ]
-
-
-MOST_MEMBERS = 20_000  # names on a page; some 40 bytes each in the lists, and as many again in the file
-LONGEST_NAME = 200
-
-SEARCH = """
-const query = document.getElementById("query"), found = document.getElementById("found");
-query.addEventListener("input", () => {
-  const part = query.value.trim().toLowerCase();
-  let total = 0;
-  for (const cluster of document.querySelectorAll("details.members")) {
-    let here = 0;
-    for (const name of cluster.querySelectorAll("li")) {
-      const hit = part !== "" && name.textContent.toLowerCase().includes(part);
-      name.classList.toggle("hit", hit);
-      here += hit;
-    }
-    cluster.hidden = part !== "" && here === 0;
-    cluster.open = here > 0;
-    total += here;
-  }
-  found.textContent = part === "" ? "" : total === 1 ? "1 member" : total + " members";
-});
-"""
-SEARCH_HASH = "sha256-" + base64.b64encode(hashlib.sha256(SEARCH.encode()).digest()).decode()
+    tiles = "".join(f"<div><dt>{escape(name)}</dt><dd>{escape(value)}</dd></div>" for name, value in rows)
+    return f'<dl class="figures">{tiles}</dl>'
 
 
 def members(clustering: Clustering) -> str:

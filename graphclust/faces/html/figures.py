@@ -16,7 +16,7 @@ from graphclust.engine.likelihood import evidence_in_words
 from graphclust.errors import amount
 from graphclust.faces.html.tables import share_leaving, table
 from graphclust.faces.plots.clusters import block_raster, places, strongest_links, widths
-from graphclust.faces.plots.levels import boxes_of, height_of, tree_lines, values_of
+from graphclust.faces.plots.levels import WIDEST, boxes_of, height_of, tree_lines, values_of
 from graphclust.profile.path import ClusterPath
 from graphclust.results.clustering import Clustering
 from graphclust.results.hierarchy import Hierarchy
@@ -26,7 +26,7 @@ FAINTEST = 80  # of 255: the strength of the lowest density, which is to be seen
 SIDE, MARGIN = 560.0, 44.0  # of a drawing
 HEIGHT, LEFT, BOTTOM, TOP = 260.0, 52.0, 36.0, 14.0  # of a chart
 N_TICKS = 5
-LARGEST_DOT, SMALLEST_DOT, WIDEST = 7.0, 1.8, 3.0  # radius; WIDEST as in `plots.path_values`
+LARGEST_DOT, SMALLEST_DOT = 7.0, 1.8  # radius
 SMALLEST, LARGEST = 9.0, 34.0  # radius of a disk
 COLOR = (47, 128, 210)  # blue that stands out from white and from black
 ROW = 30.0  # of the icicle, as high as a level

@@ -41,12 +41,6 @@ def bar(share: float) -> str:
     return f'<span class="bar" style="width:{100 * min(max(share, 0.0), 1.0):.1f}%"></span>'
 
 
-def key_figures(figures: Sequence[tuple[str, str]]) -> str:
-    """A few numbers, large."""
-    tiles = "".join(f"<div><dt>{escape(name)}</dt><dd>{escape(value)}</dd></div>" for name, value in figures)
-    return f'<dl class="figures">{tiles}</dl>'
-
-
 def clusters(clustering: Clustering, certainty: Certainty | None = None) -> str:
     """A row for each cluster, the largest first; certainty : of its nodes and clusters, where it is known."""
     n_shown = min(clustering.n_clusters, MOST_ROWS)
