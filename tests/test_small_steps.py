@@ -7,7 +7,7 @@ from scipy import sparse
 from graphclust import DenseKernel, NormalizedCutKernel, as_graph
 from graphclust.compiled.graphs import agglomeration
 from graphclust.compiled.points.k_means import Renewed, Totals, renew_centroids
-from graphclust.coreset.parallel_sampling import all_points
+from graphclust.coreset.by_blocks import all_points
 from graphclust.points.kernel_k_means.matrix_kernels import gamma
 from graphclust.results.confidence import FACTORS, leave_out_edges
 

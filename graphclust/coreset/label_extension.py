@@ -16,7 +16,7 @@ from graphclust.checks import as_labels
 from graphclust.compiled.graphs.coreset import Assignment, Centroids, label_nodes
 from graphclust.compiled.graphs.row_subset import ChosenRows
 from graphclust.compiled.runtime.blocks import row_blocks, run_in_blocks
-from graphclust.coreset.row_subset import KernelSource, kernel_among, kernel_towards_block
+from graphclust.coreset.by_blocks import KernelSource, kernel_among, kernel_towards_block
 from graphclust.coreset.sampling import CoresetSample, check_coreset
 from graphclust.errors import GraphValidationError
 from graphclust.objective.kernel import NormalizedCutKernel

@@ -25,7 +25,7 @@ from graphclust.checks import (
 )
 from graphclust.compiled.graphs import coreset as loops
 from graphclust.compiled.runtime.blocks import coarse_blocks
-from graphclust.coreset.parallel_sampling import sample_by_blocks
+from graphclust.coreset.by_blocks import sample_by_blocks
 from graphclust.errors import ConvergenceWarning, GraphClustError, GraphValidationError, ParameterError, warn_caller
 from graphclust.graph.executor import Engine
 from graphclust.objective.kernel import NormalizedCutKernel, check_kernel

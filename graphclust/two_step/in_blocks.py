@@ -23,8 +23,8 @@ from graphclust.compiled.graphs.levels import Level, Partition, Task, Terms
 from graphclust.compiled.graphs.objective import ClusterSums, Objective, value_of
 from graphclust.compiled.runtime import random_numbers
 from graphclust.compiled.runtime.blocks import MadeRows
+from graphclust.coreset.by_blocks import SampledCoreset, coreset_rows, count_points, sample_by_blocks
 from graphclust.coreset.label_extension import centroids_of_rows, labels_in_block
-from graphclust.coreset.parallel_sampling import SampledCoreset, coreset_rows, count_points, sample_by_blocks
 from graphclust.coreset.sampling import CoresetSample
 from graphclust.engine.connectivity import REFINEMENTS, connect_once
 from graphclust.engine.contraction import links_of_nodes, rows_of_entries

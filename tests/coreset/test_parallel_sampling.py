@@ -10,7 +10,7 @@ from graphs import make
 import graphclust
 from graphclust.compiled.runtime import blocks, random_numbers
 from graphclust.compiled.runtime.blocks import coarse_blocks, map_blocks, row_blocks
-from graphclust.coreset import parallel_sampling as steps
+from graphclust.coreset import by_blocks as steps
 from graphclust.coreset.label_extension import centroids_of_rows, extend_labels, labels_in_block
 from graphclust.coreset.sampling import (
     CoresetSample,

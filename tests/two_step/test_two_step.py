@@ -14,7 +14,7 @@ from scipy import sparse
 
 import graphclust as gc
 from graphclust.compiled.graphs.objective import Rows
-from graphclust.coreset.row_subset import copy_row_subset
+from graphclust.coreset.by_blocks import copy_row_subset
 from graphclust.two_step import shared_neighbors
 from graphclust.two_step.shared_neighbors import MOST_VISITORS
 
