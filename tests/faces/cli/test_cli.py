@@ -34,15 +34,12 @@ def edges(tmp_path) -> pathlib.Path:
     return path
 
 
-def test_two_cliques_are_found_and_written(capsys, edges, tmp_path):
+def test_two_cliques_are_found_written_and_reported(capsys, edges, tmp_path):
     code, out, err = said(capsys, "cluster", edges, "-k", 2, "-o", tmp_path / "labels.tsv")
     assert (code, err) == (0, "")
     assert "12 nodes, 31 edges (unweighted) in 2 clusters" in out
     nodes, labels = read_labels(tmp_path / "labels.tsv")
     assert nodes == list(range(12)) and len(set(labels[:6])) == 1 and len(set(labels[6:])) == 1
-
-
-def test_report_as_json(capsys, edges):
     code, out, _ = said(capsys, "cluster", edges, "-k", 2, "--report", "json")
     report = json.loads(out)
     assert code == 0 and report["sizes"] == [6, 6] and report["seconds"]["reading"] > 0
@@ -51,18 +48,11 @@ def test_report_as_json(capsys, edges):
     assert (facts["n_nodes"], facts["n_edges"], facts["n_components"], facts["directions"]["one"]) == (12, 31, 1, 31)
 
 
-def test_options_of_another_method_are_refused(capsys, edges):
-    code, out, _ = said(
-        capsys, "cluster", edges, "-k", 2, "--method", "two-step", "--effort", "high", "--report", "json"
-    )
-    parameters = json.loads(out)["parameters"]
-    assert code == 0 and (parameters["method"], parameters["effort"]) == ("two-step", "high")
-    code, out, err = said(capsys, "cluster", edges, "-k", 2, "--method", "multilevel", "--coreset-size", 5)
-    assert code == cli.WRONG_USE and "--coreset-size 5 is not an option of method 'multilevel'" in err
-
-
 def test_each_objective_wins_by_its_own_figure(capsys):
     """What is asked for is what is reported, beside both figures; each objective wins by its own."""
+    words = "--method", "two-step", "--effort", "high", "--report", "json"
+    parameters = json.loads(said(capsys, "cluster", "karate", "-k", 2, *words)[1])["parameters"]
+    assert (parameters["method"], parameters["effort"]) == ("two-step", "high")
     reports = {}
     for words in ((), ("--resolution", "auto"), ("--resolution", "1"), ("--objective", "normalized_cut")):
         code, out, err = said(capsys, "cluster", "karate", "-k", 6, *words, "--report", "json")
@@ -116,6 +106,8 @@ def test_without_k_the_suggestion_is_taken(capsys):
 def test_classic_by_name_unless_a_file_has_it(capsys, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     assert "34 nodes, 78 edges" in said(capsys, "cluster", "karate", "-k", 2)[1]
+    assert "the weights that NetworkX gives" in said(capsys, "info", "karate")[1]
+    assert "weights that NetworkX" not in said(capsys, "info", "davis")[1]
     pathlib.Path("karate").write_text(TWO_CLIQUES)
     assert "12 nodes, 31 edges" in said(capsys, "cluster", "karate", "-k", 2)[1]
 
@@ -147,6 +139,8 @@ def test_classic_by_name_unless_a_file_has_it(capsys, tmp_path, monkeypatch):
         ("cluster karate -k 2 --method paper --resolution 2", 2, "--resolution 2.0 is not an option of method 'paper'"),
         ("cluster karate -k 2 --method paper --objective modularity", 2,
          "--objective modularity is not what method 'paper' is"),
+        ("cluster karate -k 2 --method multilevel --coreset-size 5", 2,
+         "--coreset-size 5 is not an option of method 'multilevel'"),
         ("path karate --to 9 --min-size 5", 2, "--min-size <= 4 or k <= 6"),
         ("path karate --from 0", 2, "--from 0 is out of range"),
         ("path karate --from 5 --to 3", 2, "--to 3 is less than --from 5"),
@@ -233,11 +227,6 @@ def test_want_of_memory_names_the_options_that_help(capsys):
     assert in_the_shell(str(error.value)).endswith("; pass a smaller --coreset-size or another --method")
     _, out, _ = said(capsys, "cluster", "--help")
     assert "--coreset-size" in out and "--method" in out
-
-
-def test_karate_is_said_to_be_without_its_weights(capsys):
-    assert "the weights that NetworkX gives" in said(capsys, "info", "karate")[1]
-    assert "weights that NetworkX" not in said(capsys, "info", "davis")[1]
 
 
 def test_a_file_without_a_command_is_told_one(capsys, tmp_path, monkeypatch):

@@ -113,13 +113,9 @@ def test_links_between_clusters_are_those_of_the_quotient_graph():
     assert nearest_clusters(clustering).tolist() == excess.argmax(axis=1).tolist()
 
 
-def test_isolated_nodes_as_clusters_have_no_nearest():
-    clustering = graphclust.communities(with_isolated().graph, rng=0)
-    assert (clustering.volume == 0).any()
-    assert (nearest_clusters(clustering)[clustering.volume == 0] == -1).all()
-
-
 def test_clusters_without_links_have_no_nearest_and_a_place():
+    alone = graphclust.communities(with_isolated().graph, rng=0)
+    assert (alone.volume == 0).any() and (nearest_clusters(alone)[alone.volume == 0] == -1).all()
     clustering = graphclust.coreset_sc(nx.disjoint_union_all([nx.complete_graph(5)] * 3), 3, rng=0)
     assert nearest_clusters(clustering).tolist() == [-1, -1, -1]
     assert len(strongest_links(clustering).pairs) == 0
@@ -164,8 +160,7 @@ def test_stage_times_are_bars_of_the_seconds():
 
 
 def test_margins_count_every_node():
-    values = np.append(np.random.default_rng(0).random(500), [np.nan, np.inf])
-    ax = plots.margins(values, bins=10)
+    ax = plots.margins(np.append(np.random.default_rng(0).random(500), [np.nan, np.inf]), bins=10)
     assert sum(bar.get_height() for bar in ax.patches) == 500 and ax.get_ylabel() == "nodes, of 500"
 
 
