@@ -25,7 +25,7 @@ from graphclust.graph.node_order import in_order, listing_order, node_order
 from graphclust.objective.cuts import cut_and_volume, modularity_of_sums
 from graphclust.objective.objective import chance_objective, weigh
 from graphclust.progress import Progress
-from graphclust.results import hierarchy_text, report
+from graphclust.results import report
 from graphclust.results.base import OfGraph
 from graphclust.results.clustering import Clustering
 from graphclust.results.from_labels import clustering_of, numbering_by_size
@@ -171,11 +171,11 @@ class Hierarchy(OfGraph):
         `load_model` reads it from a file, to `update` the hierarchy after a restart, if all names are strings or whole
         numbers.
         """
-        return hierarchy_text.as_json(self)
+        return report.as_json(self)
 
     def to_newick(self) -> str:
         """The tree in Newick's format: leaves are nodes, inner vertices are named by the ids of clusters."""
-        return hierarchy_text.as_newick(self)
+        return report.as_newick(self)
 
     def save(self, path: str | os.PathLike, *, overwrite: bool = False) -> None:
         """Write a .json file as of `to_json`, a .csv or .tsv table of the records, or a .nwk tree as of `to_newick`.
@@ -188,7 +188,7 @@ class Hierarchy(OfGraph):
         Raises ParameterError for another ending, GraphValidationError for nodes that a table or a tree cannot tell
         apart, such as 1 and "1", FileExistsError, OSError as `open` does.
         """
-        hierarchy_text.write(path, self, overwrite)
+        report.write(path, self, overwrite)
 
     def tree(self) -> networkx.DiGraph:
         """A directed tree from -1, the whole graph, over the ids of the clusters; each has `level`, `size`, `is_leaf`.
@@ -257,7 +257,7 @@ class Hierarchy(OfGraph):
         )
 
     def __str__(self) -> str:
-        return hierarchy_text.as_page(self)
+        return report.as_page(self)
 
     def __repr__(self) -> str:
         n_clusters = [len(ids) for ids in self.ids]

@@ -210,7 +210,7 @@ def add_hierarchy(command: shared.Parser) -> None:
 def run_hierarchy(options: argparse.Namespace) -> None:
     """Cluster into levels, write them where asked to, and print the report."""
     from graphclust.partition.hierarchy import hierarchy
-    from graphclust.results.hierarchy_text import writer_for
+    from graphclust.results.report import writer_for
 
     if options.output not in (None, "-"):
         writer_for(options.output)
