@@ -24,6 +24,12 @@ from graphclust.partition.components import (
 PLANTED = np.repeat(range(4), 60)
 
 
+@pytest.fixture(params=[1 << 17, 0], ids=["measured", "estimated"])
+def measured_or_estimated(request, monkeypatch):
+    """Up to how many entries the worth of components is measured."""
+    monkeypatch.setattr(components, "MOST_ENTRIES", request.param)
+
+
 def planted() -> nx.Graph:
     return nx.planted_partition_graph(4, 60, 0.2, 0.01, seed=3)
 
@@ -62,10 +68,7 @@ def test_components_of_any_small_size_leave_the_clusters_of_the_others_alone(len
     assert (found.labels[240:] == -1).all() and found.n_aside == 3 * length
 
 
-@pytest.mark.parametrize("estimated", [False, True])
-def test_a_component_that_grows_takes_a_cluster_once_and_one_at_most(monkeypatch, estimated):
-    if estimated:
-        monkeypatch.setattr(components, "MOST_ENTRIES", 0)
+def test_a_component_that_grows_takes_a_cluster_once_and_one_at_most(measured_or_estimated):
     taken = []
     for size in (10, 40, 80, 120, 240, 480):
         ring = nx.random_regular_graph(8, size, seed=1)
@@ -83,10 +86,7 @@ def test_a_graph_without_communities_is_not_split_to_put_a_component_aside():
     assert gc.coreset_sc(cliques, 3, rng=0).sizes.tolist() == [20, 20, 4]
 
 
-@pytest.mark.parametrize("estimated", [False, True])
-def test_k_equal_components_are_the_k_clusters(monkeypatch, estimated):
-    if estimated:
-        monkeypatch.setattr(components, "MOST_ENTRIES", 0)
+def test_k_equal_components_are_the_k_clusters(measured_or_estimated):
     graph = nx.disjoint_union_all([nx.gnp_random_graph(40, 0.3, seed=s) for s in range(6)])
     for options in ({}, {"method": "paper"}):
         found = gc.coreset_sc(graph, 6, rng=1, **options)
@@ -211,10 +211,7 @@ def test_left_out_nodes_keep_their_rows_and_lose_their_degrees():
     assert labels_of_all_nodes(np.arange(5) < 3, np.array([0, 1, 0])).tolist() == [0, 1, 0, -1, -1]
 
 
-@pytest.mark.parametrize("estimated", [False, True])
-def test_where_whole_components_are_the_clusters_others_like_them_are_united(monkeypatch, estimated):
-    if estimated:
-        monkeypatch.setattr(components, "MOST_ENTRIES", 0)
+def test_where_whole_components_are_the_clusters_others_like_them_are_united(measured_or_estimated):
     blob = nx.random_regular_graph(10, 300, seed=2)
     alike = [nx.random_regular_graph(10, size, seed=3) for size in (150, 148, 146, 120)]
     found = gc.coreset_sc(nx.disjoint_union_all([blob, *alike]), 2, rng=0)
