@@ -41,6 +41,48 @@ class Columns(NamedTuple):
     header: bool | None = None
 
 
+class Table(NamedTuple):
+    """What is known of a table: names of its columns, None where there are none; what the column at a place holds."""
+
+    names: list[str] | None
+    n_columns: int
+    kind: Callable[[int], Kind]
+    rows: Callable[[], list[str]]  # the first ones, for a message
+    path: str
+
+    def columns(self) -> str:
+        """The columns for a message."""
+        if self.n_columns == 0:
+            return "none"
+        places = f"0 to {self.n_columns - 1}"
+        if self.names is None:
+            return f"the places {places}, since no line names the columns (header=True: the first line does)"
+        shown = ", ".join(repr(name.strip()[:40]) for name in self.names[:20]) + ", ..." * (len(self.names) > 20)
+        return f"{shown} (places {places})"
+
+    def place(self, asked: Column, argument: str) -> int | None:
+        """The place of the column that an argument names, exactly or, failing that, in plain letters."""
+        if asked is None:
+            return None
+        places = [asked] if isinstance(asked, int) and asked < self.n_columns else []
+        if isinstance(asked, str) and self.names is not None:
+            places = [column for column, name in enumerate(self.names) if name.strip() == asked.strip()]
+            plain = plain_name(asked)
+            places = places or [column for column, name in enumerate(self.names) if plain_name(name) == plain]
+        if len(places) != 1:
+            what = "names two columns" if places else "is not a column"
+            wrong = f"{self.path}: {argument}={asked!r} {what} of the table, expected one of {self.columns()}"
+            raise GraphValidationError(wrong)
+        return places[0]
+
+    def refuse(self) -> NoReturn:
+        """Refuse a table whose ends are not plain; a first column that names nodes is a hint at what it is."""
+        hint = "looks like a table of nodes: " if self.names and names_nodes(self.names[0]) else ""
+        shown = " | ".join(row[:_SHOWN] for row in self.rows()[:3])
+        problem = f"{hint}no two of its columns are plainly the ends of an edge; name them by source= and target="
+        raise GraphFormatError(f"{problem}; there are {self.columns()}; its first rows: {shown}", self.path)
+
+
 class Choice(NamedTuple):
     """Places of the columns; sure: the weight was named, or its name means nothing else."""
 
@@ -143,24 +185,19 @@ def refuse_overlap(names: tuple[str, str], common: Collection[Any], path: str) -
         )
 
 
-def choose(
-    asked: Columns, names: list[str] | None, n_columns: int, kind: Callable[[int], Kind],
-    rows: Callable[[], list[str]], path: str,
-) -> Choice:  # fmt: skip
-    """The columns of a table by the three rules; GraphFormatError, which shows the rows, where they do not decide.
-
-    names : of the columns, None where there are none.  kind : what the column at a place holds.
-    """
-    weight, sure = _place(asked.weight, "weight", names, n_columns, path), True
+def choose(asked: Columns, table: Table) -> Choice:
+    """The columns of a table by the three rules; GraphFormatError, which shows the rows, where they do not decide."""
+    names, n_columns, kind, *_ = table
+    weight, sure = table.place(asked.weight, "weight"), True
     called = names or [""] * n_columns
     ends = ends_by_name(called)
     if asked.source is not None:
-        source = _place(asked.source, "source", names, n_columns, path)
-        target = _place(asked.target, "target", names, n_columns, path)
+        source = table.place(asked.source, "source")
+        target = table.place(asked.target, "target")
         assert source is not None and target is not None
         if source == target or weight in (source, target):
             wrong = f"source={asked.source!r}, target={asked.target!r} and weight={asked.weight!r} name a column twice"
-            raise ParameterError(f"{wrong}, expected different ones of {columns_found(names, n_columns)}")
+            raise ParameterError(f"{wrong}, expected different ones of {table.columns()}")
         ends = source, target
     others = [column for column in range(n_columns) if ends is None or column not in ends]
     if weight is None and asked.weight is None:
@@ -168,17 +205,17 @@ def choose(
         weight = None if place is None else others[place]
     others = [column for column in others if column != weight and not (names and _is_unnamed(names[column]))]
     if ends is not None and weight in ends:
-        refuse_columns(names, n_columns, rows, path)
+        table.refuse()
     if ends is None:
         if len(others) < 2 or len(others) > 3 or (names is not None and names_nodes(names[others[0]])):
-            refuse_columns(names, n_columns, rows, path)
+            table.refuse()
         ends, others = (others[0], others[1]), others[2:]
         kinds = {kind(end) for end in ends}
         if (
             "number" in kinds or (names is not None and len(kinds) > 1)  # what describes a node is of another kind
             or (others and (weight is not None or kind(others[0]) == "text"))
         ):  # fmt: skip
-            refuse_columns(names, n_columns, rows, path)
+            table.refuse()
     if weight is None and len(others) == 1 and others[0] > max(ends) and not names_nodes(called[others[0]] or "w"):
         weight, sure = (others[0], False) if kind(others[0]) != "text" else (None, True)
     return Choice(*ends, weight, sure)
@@ -200,40 +237,6 @@ def describe_choice(
     return "; ".join(notes)
 
 
-def columns_found(names: list[str] | None, n_columns: int) -> str:
-    """The columns of a table for a message."""
-    if n_columns == 0:
-        return "none"
-    places = f"0 to {n_columns - 1}"
-    if names is None:
-        return f"the places {places}, since no line names the columns (header=True: the first line does)"
-    shown = ", ".join(repr(name.strip()[:40]) for name in names[:20]) + ", ..." * (len(names) > 20)
-    return f"{shown} (places {places})"
-
-
-def refuse_columns(names: list[str] | None, n_columns: int, rows: Callable[[], list[str]], path: str) -> NoReturn:
-    """Refuse a table whose ends are not plain; a first column that names nodes is a hint at what it is."""
-    hint = "looks like a table of nodes: " if names is not None and names and names_nodes(names[0]) else ""
-    shown = " | ".join(row[:_SHOWN] for row in rows()[:3])
-    problem = f"{hint}no two of its columns are plainly the ends of an edge; name them by source= and target="
-    raise GraphFormatError(f"{problem}; there are {columns_found(names, n_columns)}; its first rows: {shown}", path)
-
-
 def _is_unnamed(name: str) -> bool:
     """Whether a column is the index that pandas or R writes before all others."""
     return not name.strip() or re.fullmatch(r"Unnamed: \d+", name.strip()) is not None
-
-
-def _place(asked: Column, argument: str, names: list[str] | None, n_columns: int, path: str) -> int | None:
-    """The place of the column that an argument names, exactly or, failing that, in plain letters."""
-    if asked is None:
-        return None
-    places = [asked] if isinstance(asked, int) and asked < n_columns else []
-    if isinstance(asked, str) and names is not None:
-        places = [column for column, name in enumerate(names) if name.strip() == asked.strip()]
-        places = places or [column for column, name in enumerate(names) if plain_name(name) == plain_name(asked)]
-    if len(places) != 1:
-        what = "names two columns" if places else "is not a column"
-        wrong = f"{path}: {argument}={asked!r} {what} of the table, expected one of {columns_found(names, n_columns)}"
-        raise GraphValidationError(wrong)
-    return places[0]

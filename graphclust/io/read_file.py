@@ -255,13 +255,16 @@ def recognize(source: Source) -> str:
     if start.startswith((b"<", b"{", b"[", b"*")):
         expected = f"expected one of {', '.join(FORMATS)}"
         raise GraphFormatError(f"starts with {quote(text, 40)!r}, which is not a known format; {expected}", source.path)
-    refuse_other_formats(head, source.path)
+    if what := _other_format(head.removeprefix(b"\xef\xbb\xbf"), source.path):
+        first = quote(text.strip().split(b"\n")[0], 40)
+        problem = f"looks like {what} (it starts with {first!r}), which is not read here; write its edges as a table"
+        raise GraphFormatError(f"{problem} `source,target,weight`, or as GraphML", source.path)
     lines = data_lines(head, 1)
     if re.search(r"\.mtx(\.gz|\.bz2)?$", source.path, re.IGNORECASE):
-        first = lines[0] if lines else text.split(b"\n")[0]
-        problem = f"Not a Matrix Market file: {quote(first)!r} comes before any %%MatrixMarket banner"
+        above = lines[0] if lines else text.split(b"\n")[0]
+        problem = f"Not a Matrix Market file: {quote(above)!r} comes before any %%MatrixMarket banner"
         remedy = "if it is an edge list use format='snap' (whole-number ids) or format='csv' (any ids)"
-        raise GraphFormatError(f"{problem}; {remedy}", source.path, line_of(head, first))
+        raise GraphFormatError(f"{problem}; {remedy}", source.path, line_of(head, above))
     return "metis" if _looks_like_metis(head, source.path) else "snap"
 
 
@@ -294,35 +297,27 @@ def _looks_like_metis(head: bytes, path: str) -> bool:
     return max(neighbors, default=0) <= n_nodes and 2 * n_edges <= n_nodes * (n_nodes - 1)
 
 
-def refuse_other_formats(head: bytes, path: str) -> None:
-    """Raise GraphFormatError for a file that looks like one of them by its first bytes."""
-    text = head.removeprefix(b"\xef\xbb\xbf")
+def _other_format(text: bytes, path: str) -> str:
+    """What a file of another format looks like by its first bytes; empty for any other."""
     if re.search(r"\.hgr(\.gz|\.bz2)?$", path, re.IGNORECASE):
-        _refuse("a hypergraph of hMETIS", text, path)
+        return "a hypergraph of hMETIS"
     for what, start in _STARTS.items():
         if start.match(text):
-            _refuse(what, text, path)
+            return what
     lines = _lines(text, 20)
     if [line.startswith(b"#") for line in lines[:2]] == [True, False] and _is_lgl(_lines(text, 1000)):
-        _refuse("an LGL file, with the neighbors of each node below a line `# node`", text, path)
+        return "an LGL file, with the neighbors of each node below a line `# node`"
     if len(lines) > 1 and all(len(words) > 2 and words[1] in _ARROWS for words in map(bytes.split, lines[:10])):
-        _refuse("a list of edges drawn as arrows", text, path)
+        return "a list of edges drawn as arrows"
     if b"\n#\n" in text and _is_trivial_graph(_lines(text, 1000)):
-        _refuse("a trivial graph format (TGF) file, whose nodes and edges are parted by a line `#`", text, path)
-    if _is_named_matrix(lines):
-        _refuse("an adjacency matrix with the names of its rows and columns", text, path)
+        return "a trivial graph format (TGF) file, whose nodes and edges are parted by a line `#`"
+    return "an adjacency matrix with the names of its rows and columns" if _is_named_matrix(lines) else ""
 
 
 def _lines(text: bytes, most: int) -> list[bytes]:
     """The first lines that are not blank."""
     lines = [line.strip() for line in text.split(b"\n", most)[:most]]
     return [line for line in lines if line] or [b""]
-
-
-def _refuse(what: str, text: bytes, path: str) -> None:
-    start = quote(text.strip().split(b"\n")[0], 40)
-    problem = f"looks like {what} (it starts with {start!r}), which is not read here"
-    raise GraphFormatError(f"{problem}; write its edges as a table `source,target,weight`, or as GraphML", path)
 
 
 def _is_lgl(lines: list[bytes]) -> bool:

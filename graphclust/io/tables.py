@@ -15,7 +15,7 @@ import numpy as np
 from graphclust.checks import as_choice, as_names
 from graphclust.errors import GraphFormatError, GraphValidationError, ParameterError, amount
 from graphclust.graph.container import Graph
-from graphclust.io.columns import Kind, as_columns, choose, describe_choice, may_overlap, refuse_overlap
+from graphclust.io.columns import Kind, Table, as_columns, choose, describe_choice, may_overlap, refuse_overlap
 from graphclust.io.edges import DUPLICATES, Edges, joined, keep_kinds_apart, refuse_impossible
 
 __all__ = ["graph_from_table"]
@@ -107,7 +107,7 @@ def edges_of_table(
         return _kind(np.asarray(table[columns[place]]))
 
     try:
-        choice = choose(asked, names, len(columns), kind, rows, path)
+        choice = choose(asked, Table(names, len(columns), kind, rows, path))
     except GraphFormatError as problem:
         if any(getattr(getattr(table, "index", None), "names", ())):
             problem.args = (f"{problem}; pass table.reset_index() for the columns of its index",)

@@ -205,11 +205,7 @@ def test_what_is_no_graph_of_its_kind_is_refused_with_a_remedy(tmp_path, monkeyp
         ("a_store", {"kind": "directed"}, 'a_store is undirected, .*, or kind="undirected"'),
         ("suitesparse:SNAP/com-Friendster", {"kind": "directed"}, 'Friendster is undirected, .*, or kind="undirected"'),
         (digraph(ARCS), {"self_loops": "twice"}, "is for an undirected graph, and G is directed"),
-        (
-            [np.ones((3, 3))] * 2,
-            {"resolution": [1, 2, 3]},
-            "resolution has 3 numbers, expected one, or one for each of 2",
-        ),
+        ([np.ones((3, 3))] * 2, {"resolution": [1, 2, 3]}, "resolution has 3 numbers, .* one for each of 2"),
     ):
         refuses(gc.GraphClustError, f"(?s){words}", gc.modularity, G, [0, 0, 0], **options)
 

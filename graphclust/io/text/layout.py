@@ -13,6 +13,7 @@ from graphclust.io.columns import (
     Choice,
     Columns,
     Kind,
+    Table,
     choose,
     describe_choice,
     ends_by_name,
@@ -233,7 +234,7 @@ def _chosen(
         above = [] if names is None else [(delimiter or " ").join(names)]
         return [quote(text.encode()) for text in (*above, *(row.text for row in rows[:3]))]
 
-    choice = choose(asked, names, n_columns, kind, first_rows, path)
+    choice = choose(asked, Table(names, n_columns, kind, first_rows, path))
     return _layout_of_choice(choice, names, n_columns, delimiter, weights)
 
 
