@@ -14,7 +14,8 @@ import numpy as np
 
 from graphclust.checks import as_whole_number
 from graphclust.errors import IsolatedNodesWarning
-from graphclust.io.tables import graph_from_edge_arrays
+from graphclust.io.edges import joined
+from graphclust.io.tables import edges_of_arrays
 from graphclust.partition.balanced_partition import balanced_partition
 from graphclust.partition.coreset_sc import coreset_sc
 from graphclust.profile.path_builder import warn_if_unclear
@@ -49,7 +50,8 @@ def partition(
     """
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", IsolatedNodesWarning)
-        graph = graph_from_edge_arrays(edge_index, as_whole_number(n_nodes, "n_nodes", at_least=1), edge_weight)
+        n_nodes = as_whole_number(n_nodes, "n_nodes", at_least=1)
+        graph = joined(edges_of_arrays(edge_index, n_nodes, edge_weight), "max")
     options = {"rng": random_state} | options
     if k is not None and "objective" not in options:
         clustering = balanced_partition(graph, k, **options)

@@ -373,24 +373,15 @@ def as_numpy(values: Any) -> np.ndarray:
     return np.asarray(values.detach().cpu().numpy() if hasattr(values, "detach") else values)
 
 
-def graph_from_edge_arrays(
-    edge_index: Any, n_nodes: int, edge_weight: Any = None, symmetrize: str | None = "max"
-) -> Graph:
-    """The undirected graph of some edges between the nodes 0 to n_nodes - 1, joined as `load_graph` does.
+def edges_of_arrays(edge_index: Any, n_nodes: int, edge_weight: Any = None) -> Edges:
+    """The edges between the nodes 0 to n_nodes - 1, in their directions.
 
     edge_index : the ends of the edges, whole numbers of shape (2, n_edges), or (n_edges, 2), an array or a tensor.
     edge_weight : numbers >= 0, shape (n_edges,), or None.
 
-    >>> graph_from_edge_arrays(np.array([[0, 1, 1, 2], [1, 0, 2, 1]]), 3)
+    >>> joined(edges_of_arrays(np.array([[0, 1, 1, 2], [1, 0, 2, 1]]), 3), "max")
     Graph(3 nodes, 2 edges, unweighted)
     """
-    if symmetrize is not None:
-        as_choice(symmetrize, "symmetrize", ("max", "sum"))
-    return joined(edges_of_arrays(edge_index, n_nodes, edge_weight), symmetrize)
-
-
-def edges_of_arrays(edge_index: Any, n_nodes: int, edge_weight: Any = None) -> Edges:
-    """The edges in their directions; arguments and errors are those of `graph_from_edge_arrays`."""
     ends = as_numpy(edge_index)
     if ends.ndim != 2 or 2 not in ends.shape:
         raise GraphValidationError(f"edge_index has shape {ends.shape}, expected (2, n_edges)")

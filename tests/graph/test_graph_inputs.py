@@ -14,7 +14,8 @@ import graphclust
 from graphclust import as_graph, communities, coreset_sc, graph_from_table, load_graph
 from graphclust.errors import GraphFormatError, GraphValidationError, GraphWarning, ParameterError
 from graphclust.interop.pyg import partition
-from graphclust.io.tables import graph_from_edge_arrays
+from graphclust.io.edges import joined
+from graphclust.io.tables import edges_of_arrays
 
 pandas = pytest.importorskip("pandas", reason="pandas is not installed")
 
@@ -352,7 +353,7 @@ def test_parts_of_isolated_nodes_come_without_a_word_on_labels_that_they_would_n
 def test_weights_of_an_edge_in_both_directions_are_one_and_repeats_add_up():
     edges = np.array([[0, 1, 0, 0], [1, 0, 2, 2]])
     with pytest.warns(GraphWarning, match="repeated"):
-        graph = graph_from_edge_arrays(edges, 3, np.array([2.0, 2.0, 1.0, 4.0]))
+        graph = joined(edges_of_arrays(edges, 3, np.array([2.0, 2.0, 1.0, 4.0])), "max")
     assert graph.degrees.tolist() == [7.0, 2.0, 5.0]
 
 
@@ -368,7 +369,7 @@ def test_weights_of_an_edge_in_both_directions_are_one_and_repeats_add_up():
     ],
 )
 def test_what_is_no_array_of_edges_is_refused(edges, n, weights, message):
-    refuses(GraphValidationError, message, graph_from_edge_arrays, edges, n, weights)
+    refuses(GraphValidationError, message, edges_of_arrays, edges, n, weights)
 
 
 def test_an_array_of_edges_has_no_name_of_weights_and_a_tuple_of_edges_is_a_list_of_them():
@@ -407,7 +408,7 @@ def test_components_put_aside_go_whole_to_the_smallest_part():
 def test_weights_and_options_reach_the_clustering():
     weights = np.array([5.0, 5, 5, 5, 5, 5, 0.1])
     parts = partition(TWO_TRIANGLES, 6, 2, edge_weight=weights, objective="modularity", random_state=3)
-    graph = graph_from_edge_arrays(TWO_TRIANGLES, 6, weights)
+    graph = joined(edges_of_arrays(TWO_TRIANGLES, 6, weights), "max")
     assert parts.tolist() == coreset_sc(graph, 2, rng=3).labels.tolist()
 
 
