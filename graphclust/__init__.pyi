@@ -49,9 +49,9 @@ from graphclust.graph.container import Graph as Graph
 from graphclust.graph.layers import LayeredGraph as LayeredGraph
 from graphclust.interop.scanpy import cluster_anndata as cluster_anndata
 from graphclust.io.formats.communities import Communities as Communities
-from graphclust.io.formats.toy_graphs import classic_graph as classic_graph
 from graphclust.io.graph_input import as_graph as as_graph
 from graphclust.io.kinds import time_slices as time_slices
+from graphclust.io.load import classic_graph as classic_graph
 from graphclust.io.load import load_graph as load_graph
 from graphclust.io.read_file import LoadInfo as LoadInfo
 from graphclust.io.save import save_graph as save_graph

@@ -92,11 +92,9 @@ def edges_of_table(
     columns = column_names(table)
     if hasattr(table, "fetchnumpy"):  # of DuckDB, which computes it here
         table = table.fetchnumpy()
-    named = None if weight == "weight" else weight
-    asked = as_columns(
-        _place(table, columns, source, "source"), _place(table, columns, target, "target"),
-        _place(table, columns, named, "weight"), None,
-    )  # fmt: skip
+    named = {"source": source, "target": target, "weight": None if weight == "weight" else weight}
+    places = [_place(table, columns, name, argument) for argument, name in named.items()]
+    asked = as_columns(places[0], places[1], places[2], None)
     names = [str(name) for name in columns]
 
     def rows() -> list[str]:

@@ -32,7 +32,7 @@ DEMO = shared.Command(
 def demo(seed: int, progress: "Progress") -> Iterator[str]:
     """Pages of text: each graph, its stages with times, sizes, normalized cut and ARI against the known labels."""
     from graphclust.generators import stochastic_block_model
-    from graphclust.io.formats.toy_graphs import classic_graph
+    from graphclust.io.load import classic_graph
     from graphclust.partition.coreset_sc import coreset_sc
     from graphclust.progress import Progress
 

@@ -94,12 +94,12 @@ def add_shared(parser: argparse.ArgumentParser, *options: str) -> None:
 
 def add_graph_file(file: argparse.ArgumentParser, flag: str | None = None) -> None:
     """A graph's file, and how to read it; flag : the option that names the file, which then may be left out."""
-    from graphclust.io.formats import toy_graphs
+    from graphclust.io.load import CLASSIC
     from graphclust.io.read_file import FORMATS
 
     add = file.add_argument
     what = "a graph file, a store, - for standard input, a data set like suitesparse:SNAP/com-DBLP, or one of "
-    what += ", ".join(toy_graphs.NAMES)
+    what += ", ".join(CLASSIC)
     if flag is None:
         add("file", metavar="FILE", help=what)
     else:
@@ -166,10 +166,9 @@ def load_kind(options: argparse.Namespace) -> "Graph | LayeredGraph":
 def _load_one(options: argparse.Namespace) -> "Graph | Edges":
     """The graph of a file, or its edges where directions, sides or signs count."""
     from graphclust.io.columns import Columns
-    from graphclust.io.formats import toy_graphs
-    from graphclust.io.load import edges_of_file
+    from graphclust.io.load import CLASSIC, edges_of_file
 
-    is_toy = options.file in toy_graphs.NAMES and not os.path.exists(options.file)
+    is_toy = options.file in CLASSIC and not os.path.exists(options.file)
     if options.kind in (None, "undirected") or is_toy:
         return load_input(options)[0]
     rows, columns = _given(options, ROWS), Columns(**_given(options, COLUMNS))
@@ -218,13 +217,12 @@ def load_input(options: argparse.Namespace, of_pattern: bool = False) -> "tuple[
     """The graph of a file, standard input, a classic or a data set; of_pattern : a matrix has weights if asked for."""
     from graphclust.datasets.fetch import describe_download
     from graphclust.io.columns import Columns
-    from graphclust.io.formats import toy_graphs
-    from graphclust.io.load import load_graph
+    from graphclust.io.load import CLASSIC, classic_graph, load_graph
     from graphclust.io.read_file import holds_values_of_matrix, refuse_columns_of
 
-    if not os.path.exists(options.file) and options.file in toy_graphs.NAMES:
+    if not os.path.exists(options.file) and options.file in CLASSIC:
         refuse_columns_of(Columns(**_given(options, COLUMNS)), "a graph without columns", options.file)
-        return replace(toy_graphs.classic_graph(options.file)[0], file=options.file), None
+        return replace(classic_graph(options.file)[0], file=options.file), None
     expected = describe_download(options.file, options.memory_limit)
     if expected is not None:
         tell(expected)

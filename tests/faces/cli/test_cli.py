@@ -19,7 +19,6 @@ from shell import said
 from graphclust import ResourceLimitError, coreset_sc
 from graphclust.faces.cli import main as cli
 from graphclust.faces.cli.terminal import in_the_shell
-from graphclust.io.formats import toy_graphs
 from graphclust.objective.objective import OBJECTIVES
 from graphclust.progress import ProgressLine
 from graphclust.results.label_files import read_labels
@@ -274,7 +273,7 @@ def test_a_fault_of_ours_is_one_line_too(capsys, monkeypatch):
     def broken(*_, **__):
         raise AssertionError("seven is no prime")
 
-    monkeypatch.setattr(toy_graphs, "classic_graph", broken)
+    monkeypatch.setattr("graphclust.io.load.classic_graph", broken)
     code, _, err = said(capsys, "info", "karate")
     assert code == 1 and err.count("\n") == 1 and "AssertionError: seven is no prime" in err
     assert "Traceback" in said(capsys, "info", "karate", "--debug")[2]
