@@ -109,8 +109,7 @@ def certainty(
     graph, labels, k = clustering.graph, clustering.labels, clustering.n_clusters
     on, objective = terms_and_objective(clustering)
     sums, links = clustering.sums, links_to_clusters(graph, labels, k)
-    stays = weights_to_own(links, labels)
-    second, gains, one_link = gains_over_second(on, objective, labels, links, stays, sums)
+    second, gains, one_link = gains_over_second(on, objective, labels, links, sums)
     lone = np.diff(graph.indptr) == 0
     weight_of_one = np.divide(graph.degrees, np.diff(graph.indptr), out=np.zeros(graph.n_nodes), where=~lone)
     margins = gains / one_link
@@ -159,14 +158,6 @@ def links_to_clusters(graph: Graph, labels: npt.NDArray[np.int64], k: int) -> sp
     return links
 
 
-def weights_to_own(links: sparse.csr_array, labels: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
-    """The weight between each node and the others of its cluster, shape (n,); 0 for a node without one."""
-    nodes = np.repeat(np.arange(len(labels)), np.diff(links.indptr))
-    is_own = links.indices == labels[nodes]
-    stays: np.ndarray = np.bincount(nodes[is_own], weights=links.data[is_own], minlength=len(labels))
-    return stays.astype(np.float64)
-
-
 def shares_of(graph: Graph, labels: npt.NDArray[np.int64], links: sparse.csr_array) -> sparse.csr_array:
     """Links as shares of the row's sum; for nodes linked only to themselves, all to their own cluster."""
     total = links.sum(axis=1)
@@ -178,8 +169,7 @@ def shares_of(graph: Graph, labels: npt.NDArray[np.int64], links: sparse.csr_arr
 
 
 def gains_over_second(
-    on: WeighedGraph, objective: Objective, labels: npt.NDArray[np.int64], links: sparse.csr_array,
-    stays: npt.NDArray[np.float64], sums: ClusterSums,
+    on: WeighedGraph, objective: Objective, labels: npt.NDArray[np.int64], links: sparse.csr_array, sums: ClusterSums
 ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.float64], npt.NDArray[np.float64]]:  # fmt: skip
     """The best other cluster of each node, how much worse it is than the own, and what one more link would change.
 
@@ -189,7 +179,9 @@ def gains_over_second(
     loops, mass = on.terms.loops, on.terms.mass
     second, best = best_unlinked(objective, on.terms, labels, sums)
     rows = np.repeat(np.arange(n), np.diff(links.indptr))
-    elsewhere = (links.indices != labels[rows]) & (labels[rows] >= 0)
+    is_own = links.indices == labels[rows]
+    stays = np.bincount(rows[is_own], links.data[is_own], n)
+    elsewhere = ~is_own & (labels[rows] >= 0)
     rows, to, link = rows[elsewhere], links.indices[elsewhere], links.data[elsewhere]
     gain = gain_of_joining(objective, link, loops[rows], mass[rows], sums.inside[to], sums.mass[to])
     order = np.lexsort((to, -gain, rows))
@@ -203,8 +195,7 @@ def gains_over_second(
     loss = loss_of_leaving(objective, stays[movable], loops[movable], mass[movable], sums.inside[own], sums.mass[own])
     gains, one_link = np.where(labels >= 0, np.inf, 0.0), np.ones(n)
     gains[movable] = loss - best[movable]
-    both = 1.0 / sums.mass[own] + 1.0 / sums.mass[target] if objective.kind == RATIO else 2.0
-    one_link[movable] = both
+    one_link[movable] = 1.0 / sums.mass[own] + 1.0 / sums.mass[target] if objective.kind == RATIO else 2.0
     return second, gains, one_link
 
 
