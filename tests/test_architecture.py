@@ -285,7 +285,7 @@ def test_the_loops_of_this_run_are_compiled():
 
     import numba
 
-    from graphclust.compiled.graphs.csr_checks import check_rows
+    from graphclust.compiled.graphs.csr import check_rows
 
     if os.environ.get("NUMBA_DISABLE_JIT") == "1":
         pytest.skip("this run is interpreted")

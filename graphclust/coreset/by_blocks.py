@@ -10,10 +10,10 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 
-from graphclust.compiled.graphs import row_subset as loops
+from graphclust.compiled.graphs import csr as loops
 from graphclust.compiled.graphs.coreset import CLIPPED, ENTRIES_READ, SeedDistances, approach_seeds
+from graphclust.compiled.graphs.csr import ChosenRows
 from graphclust.compiled.graphs.objective import Rows
-from graphclust.compiled.graphs.row_subset import ChosenRows
 from graphclust.compiled.runtime import random_numbers
 from graphclust.compiled.runtime.blocks import entry_blocks, run_in_blocks
 from graphclust.errors import GraphClustError

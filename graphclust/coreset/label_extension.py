@@ -14,7 +14,7 @@ from scipy import sparse
 
 from graphclust.checks import as_labels
 from graphclust.compiled.graphs.coreset import Assignment, Centroids, label_nodes
-from graphclust.compiled.graphs.row_subset import ChosenRows
+from graphclust.compiled.graphs.csr import ChosenRows
 from graphclust.compiled.runtime.blocks import row_blocks, run_in_blocks
 from graphclust.coreset.by_blocks import KernelSource, kernel_among, kernel_towards_block
 from graphclust.coreset.sampling import CoresetSample, check_coreset

@@ -121,9 +121,7 @@ def links_of_nodes(
 
 def links_of_clusters(rows: Rows, labels: np.ndarray, k: int, layers: tuple[np.ndarray, ...] = ()) -> Rows:
     """The links between k clusters, without links inside a cluster; in blocks, on all threads."""
-    starts, entries = np.zeros((2, k + 1), np.int64)
-    nodes = np.empty(len(labels), np.int32)
-    loops.group_members(labels, rows.indptr, starts, entries, nodes)
+    starts, nodes, entries = loops.group_members(labels, rows.indptr, k)
     blocks = entry_blocks(entries, ENTRIES_PER_BLOCK)
     most_entries = np.add.reduceat(np.minimum(np.diff(entries), k), blocks[:-1]) + 1
     members = loops.Members(labels, starts, nodes, layers)

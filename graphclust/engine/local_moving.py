@@ -7,7 +7,7 @@ there is a look at progress, a time budget and Ctrl-C. The labels are those of o
 import numpy as np
 
 from graphclust.compiled.graphs import local_moving as loops
-from graphclust.compiled.graphs.choosing import Look, Scratch, choose_of_looks, look_at_some, look_up_clusters, may_move
+from graphclust.compiled.graphs.choosing import Look, Scratch, look_at_some, look_up_clusters, may_move, note_choice
 from graphclust.compiled.graphs.levels import Level, Partition, Task, limits_of
 from graphclust.compiled.graphs.objective import ClusterSums, Objective
 from graphclust.compiled.runtime.blocks import map_blocks, n_threads, row_blocks, run_in_blocks, thread_blocks
@@ -180,7 +180,7 @@ class Mover:
         looks = map_blocks(look, thread_blocks(k))
         best = max(looks, key=lambda seen: (seen.most, -seen.best))
         best = best._replace(is_best_alone=all(seen.is_best_alone for seen in looks))
-        choose_of_looks(i, best, level.rows, state.labels, batch, choices)
+        note_choice(i, best, level.rows, state.labels, batch, choices)
 
     def _take_scratch(self) -> Scratch:
         return self.free_scratch.pop() if self.free_scratch else loops.scratch_for(len(self.state.sums.size))

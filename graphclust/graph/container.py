@@ -15,7 +15,7 @@ import numpy.typing as npt
 from scipy import sparse
 
 from graphclust.cached import cached_property
-from graphclust.compiled.graphs import components, row_subset
+from graphclust.compiled.graphs import components, csr
 from graphclust.compiled.graphs.objective import Rows, RowSums
 from graphclust.compiled.runtime.blocks import row_blocks, run_in_blocks
 from graphclust.html_table import html_table
@@ -146,13 +146,13 @@ class Graph:
         position[nodes] = np.arange(len(nodes), dtype=np.int32)
         indptr = np.zeros(len(nodes) + 1, np.int64)
         blocks = row_blocks(len(nodes), 1024)  # few rows, since those of hubs may be long
-        run_in_blocks(row_subset.count_entries, blocks, nodes, self.rows, position, indptr)
+        run_in_blocks(csr.count_entries, blocks, nodes, self.rows, position, indptr)
         np.cumsum(indptr, out=indptr)
         indices = np.empty(indptr[-1], np.int32)
         weights = np.empty(0 if self.weights is None else indptr[-1])
         sums = RowSums(*np.zeros((2, len(nodes))))
         rows = Rows(indptr, indices, weights)
-        run_in_blocks(row_subset.fill_entries, blocks, nodes, self.rows, position, rows, sums)
+        run_in_blocks(csr.fill_entries, blocks, nodes, self.rows, position, rows, sums)
         return Graph(indptr, indices, None if self.weights is None else weights, *sums)
 
     def to_scipy(self) -> sparse.csr_array:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from graphclust.compiled.graphs import csr_checks
+from graphclust.compiled.graphs import csr
 from graphclust.compiled.graphs.objective import Rows, RowSums
 from graphclust.compiled.runtime.blocks import entry_blocks, row_blocks, run_in_blocks
 from graphclust.errors import (
@@ -289,7 +289,7 @@ def graph_from_csr(
     blocks = entry_blocks(indptr)
     faults, asymmetry = np.zeros((2, len(blocks) - 1), np.int64)
     rows = Rows(indptr, indices, NO_WEIGHTS if weights is None else weights)
-    run_in_blocks(csr_checks.check_rows, blocks, rows, rows.weights.view(np.uint64), sums, faults, asymmetry)
+    run_in_blocks(csr.check_rows, blocks, rows, rows.weights.view(np.uint64), sums, faults, asymmetry)
     matrix = None
     if faults.any():
         _refuse_bad_entries(blocks, rows)
@@ -338,7 +338,7 @@ def graph_of_checked_rows(
     indptr, indices = plain(indptr), plain(indices)
     weights = None if weights is None else plain(weights)
     rows = Rows(indptr, indices, NO_WEIGHTS if weights is None else weights)
-    run_in_blocks(csr_checks.sum_rows, entry_blocks(indptr), rows, sums)
+    run_in_blocks(csr.sum_rows, entry_blocks(indptr), rows, sums)
     check_degrees(sums.degrees)
     return Graph(indptr, indices, weights, *sums, nodes, remarks)
 
@@ -347,18 +347,18 @@ def _refuse_bad_entries(blocks: np.ndarray, rows: Rows) -> None:
     """Name the first entry that no repair can help; what is left is zeros, duplicates and disorder."""
     indptr, indices, weights = rows
     n = len(indptr) - 1
-    counts, examples = np.zeros((2, len(blocks) - 1, csr_checks.N_FAULTS), np.int64)
-    run_in_blocks(csr_checks.count_faults, blocks, rows, counts, examples)
+    counts, examples = np.zeros((2, len(blocks) - 1, csr.N_FAULTS), np.int64)
+    run_in_blocks(csr.count_faults, blocks, rows, counts, examples)
     n_faults = counts.sum(axis=0)
     for kind, complaint, remedy in (
-        (csr_checks.OUT_OF_RANGE, "column out of range", f"expected columns in [0, {n})"),
-        (csr_checks.NOT_FINITE, "non-finite weight", "expected finite weights >= 0; remove or replace these entries"),
-        (csr_checks.NEGATIVE, "negative weight", f"expected weights >= 0; {remedy_for_signs()}"),
+        (csr.OUT_OF_RANGE, "column out of range", f"expected columns in [0, {n})"),
+        (csr.NOT_FINITE, "non-finite weight", "expected finite weights >= 0; remove or replace these entries"),
+        (csr.NEGATIVE, "negative weight", f"expected weights >= 0; {remedy_for_signs()}"),
     ):
         if n_faults[kind]:
             entry = examples[np.flatnonzero(counts[:, kind])[0], kind]
             row = int(np.searchsorted(indptr, entry, side="right")) - 1
-            value = indices[entry] if kind == csr_checks.OUT_OF_RANGE else weights[entry]
+            value = indices[entry] if kind == csr.OUT_OF_RANGE else weights[entry]
             raise GraphValidationError(
                 f"G has {amount(n_faults[kind], 'entry', 'entries')} with {complaint}, the first {value} "
                 f"at ({row}, {indices[entry]}); {remedy}"

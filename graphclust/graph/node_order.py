@@ -13,8 +13,8 @@ import numpy as np
 import numpy.typing as npt
 
 from graphclust.checks import as_names
+from graphclust.compiled.graphs.csr import hash_neighbors, reorder_rows
 from graphclust.compiled.graphs.objective import Rows
-from graphclust.compiled.graphs.row_subset import hash_neighbors, reorder_rows
 from graphclust.compiled.runtime.blocks import entry_blocks, run_in_blocks
 from graphclust.compiled.runtime.random_numbers import mix_bits
 from graphclust.graph.container import Graph

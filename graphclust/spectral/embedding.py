@@ -11,7 +11,7 @@ from scipy import sparse
 from scipy.sparse.linalg import LinearOperator
 
 from graphclust.checks import K_OF_GRAPH, Seed, as_choice, as_generator, as_weights, as_whole_number
-from graphclust.compiled.graphs.lazy_walk import step
+from graphclust.compiled.graphs.csr import lazy_step
 from graphclust.compiled.runtime.blocks import entry_blocks, run_in_blocks
 from graphclust.errors import GraphValidationError
 from graphclust.float_scaling import exponent_beyond, largest_size, times_power_of_two
@@ -45,7 +45,7 @@ class NormalizedAdjacency(LinearOperator):
         """stay x + (1 - stay) N x for each column x; shape (n_nodes, n_columns)."""
         out = np.empty_like(columns)
         scaled = self.scale[:, None] * columns
-        run_in_blocks(step, self._blocks, self.graph.rows, (stay, self.scale), scaled, columns, out)
+        run_in_blocks(lazy_step, self._blocks, self.graph.rows, (stay, self.scale), scaled, columns, out)
         return out
 
     def _matmat(self, columns: np.ndarray) -> np.ndarray:

@@ -13,8 +13,8 @@ import numpy as np
 from scipy import sparse
 
 from graphclust.compiled.graphs import coreset as kernels
+from graphclust.compiled.graphs.csr import ChosenRows
 from graphclust.compiled.graphs.objective import Rows
-from graphclust.compiled.graphs.row_subset import ChosenRows
 from graphclust.compiled.runtime.blocks import entry_blocks, rows_in_blocks
 from graphclust.coreset.by_blocks import KernelSource, copy_row_subset
 from graphclust.coreset.sampling import CoresetSample, check_coreset

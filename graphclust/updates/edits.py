@@ -10,9 +10,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from graphclust.compiled.graphs.csr_checks import sum_rows
+from graphclust.compiled.graphs.csr import NewEntries, find_entries, splice_entries, sum_rows
 from graphclust.compiled.graphs.objective import Rows, RowSums
-from graphclust.compiled.graphs.row_subset import NewEntries, find_entries, splice_entries
 from graphclust.errors import EditError, ParameterError
 from graphclust.graph.container import Graph
 from graphclust.graph.layers import LayeredGraph, graph_of

@@ -18,7 +18,7 @@ import graphclust
 from graphclust import communities, coreset_sc, hierarchy, planted_partition
 from graphclust.compiled.graphs import agglomeration as merging
 from graphclust.compiled.graphs import cluster_sums
-from graphclust.compiled.graphs.csr_checks import check_rows
+from graphclust.compiled.graphs.csr import check_rows
 from graphclust.compiled.graphs.levels import Task
 from graphclust.compiled.runtime import loops, random_numbers
 from graphclust.compiled.runtime.loop_cache import fingerprint

@@ -214,11 +214,11 @@ def _fill(c, level, objective, state, work):
 
 
 @loop(**UNCOUNTED)
-def _add_up(limits, level, labels, ballast):
+def _add_up(load, level, labels, ballast):
     """What each cluster holds, its ballast included."""
-    copy_to(limits.load, ballast)
+    copy_to(load, ballast)
     for u in range(len(labels)):
-        limits.load[labels[u]] += level.terms.size[u]
+        load[labels[u]] += level.terms.size[u]
 
 
 @loop()
@@ -230,11 +230,11 @@ def bring_within(level, task, ballast, labels, sums, work):
     k = len(sums.size)
     load, leaving = np.empty(k), np.zeros(k, np.uint8)
     limits = Limits(level.terms.size, load, 0.0, task.most)
-    _add_up(limits, level, labels, ballast)
+    _add_up(load, level, labels, ballast)
     for c in range(k):
         leaving[c] = load[c] > task.most
     _empty(leaving, level, task.objective, (labels, sums, limits), work)
-    _add_up(limits, level, labels, ballast)
+    _add_up(load, level, labels, ballast)
     state, within = (labels, sums, Limits(level.terms.size, load, task.least, task.most)), True
     for c in np.argsort(load):
         is_empty = sums.size[c] == 0
@@ -369,9 +369,7 @@ def move_in_rounds(level, partition, task, ballast, rounds):
     for u in range(n):
         sums.size[labels[u]] += 1
     while True:
-        copy_to(load, ballast)
-        for u in range(n):
-            load[labels[u]] += level.terms.size[u]
+        _add_up(load, level, labels, ballast)
         n_chosen, cut = _choose_moves(level.rows, labels, load, rounds.tolerance, moves, work.scratch)
         is_within = _are_within(task, load, sums.size)
         in_vain = 0 if is_within and cut < LEAST_PROGRESS * least_cut else in_vain + 1

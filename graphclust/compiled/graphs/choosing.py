@@ -198,7 +198,7 @@ def scratch_for(k):
 
 
 @loop(**INLINED)
-def choose(i, look, rows, labels, batch, choices):
+def note_choice(i, look, rows, labels, batch, choices):
     """What node i of a batch has seen becomes its choice, with notes on its earlier neighbors if it is to move.
 
     Most nodes of a refinement stay, so the row is read once more by those that move, instead of once slower by all.
@@ -230,7 +230,7 @@ def choose_moves(first, last, level, objective, now, batch, choices, scratch):
         if not may_move(u, now):
             continue
         n_met = meet_clusters(u, rows, labels, scratch, objective.layers)
-        choose(i, judge(u, n_met, level, objective, now, scratch), rows, labels, batch, choices)
+        note_choice(i, judge(u, n_met, level, objective, now, scratch), rows, labels, batch, choices)
 
 
 @loop()
@@ -267,9 +267,3 @@ def look_at_some(entries, u, level, objective, now, clusters, scratch):
         n_met += before == 0.0
         link[c] = sum_of_links(before, level.rows.weights[start + e] if weighted else 1.0, objective.layers)
     return judge(u, n_met, level, objective, now, scratch)
-
-
-@loop(**UNCOUNTED)
-def choose_of_looks(i, look, rows, labels, batch, choices):
-    """`choose`, called from Python."""
-    choose(i, look, rows, labels, batch, choices)

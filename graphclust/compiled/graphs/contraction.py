@@ -30,13 +30,15 @@ class Members(NamedTuple):
 
 
 @loop()
-def group_members(cluster, indptr, starts, entries, members):
-    """`sort_nodes`; the rows of the members of cluster c hold entries[c + 1] - entries[c] entries, (k + 1,), zeros."""
-    sort_nodes(cluster, starts, members)
+def group_members(cluster, indptr, k):
+    """Starts and nodes of `Members`, and entries (k + 1,): the rows of cluster c hold entries[c + 1] - entries[c]."""
+    starts, entries, nodes = np.zeros(k + 1, np.int64), np.zeros(k + 1, np.int64), np.empty(len(cluster), np.int32)
+    sort_nodes(cluster, starts, nodes)
     for u in range(len(cluster)):
         entries[cluster[u] + 1] += indptr[u + 1] - indptr[u]
     for c in range(len(starts) - 1):
         entries[c + 1] += entries[c]
+    return starts, nodes, entries
 
 
 @loop()
@@ -88,8 +90,7 @@ def link_clusters(first, last, block, made, rows, members):
 def contract(level, partition):
     """The level whose nodes are the clusters of a partition; their sums are known, so that links alone are added up."""
     (rows, terms), (labels, sums), k = level, partition, len(partition.sums.size)
-    starts, entries, nodes = np.zeros(k + 1, np.int64), np.zeros(k + 1, np.int64), np.empty(len(labels), np.int32)
-    group_members(labels, rows.indptr, starts, entries, nodes)
+    starts, nodes, entries = group_members(labels, rows.indptr, k)
     room = 1
     for c in range(k):
         room += min(entries[c + 1] - entries[c], k)

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from graphclust.compiled.graphs.cluster_sums import LEAST_LINK
-from graphclust.compiled.graphs.row_subset import first_at_least
+from graphclust.compiled.graphs.csr import first_at_least
 from graphclust.compiled.runtime.loops import ask_for, loop
 from graphclust.compiled.runtime.prefetch import CACHED
 

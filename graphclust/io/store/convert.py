@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from graphclust.compiled.graphs.csr_checks import sum_rows
+from graphclust.compiled.graphs.csr import sum_rows
 from graphclust.compiled.graphs.objective import Rows, RowSums
 from graphclust.compiled.runtime.blocks import MadeRows, row_blocks
 from graphclust.compiled.text import edges_to_csr

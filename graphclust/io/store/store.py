@@ -22,7 +22,7 @@ from typing import IO, Any
 import numpy as np
 
 from graphclust.checks import as_choice
-from graphclust.compiled.graphs import csr_checks
+from graphclust.compiled.graphs import csr
 from graphclust.compiled.graphs.objective import RowSums
 from graphclust.compiled.runtime.blocks import entry_blocks, row_blocks, run_in_blocks
 from graphclust.errors import GraphFormatError, escape_controls
@@ -374,12 +374,12 @@ def _check_entries(graph: StoredGraph) -> None:
     blocks = entry_blocks(graph.indptr)
     rows, sums = graph.rows, RowSums(np.zeros(n), np.zeros(n))
     faults, asymmetry = np.zeros((2, len(blocks) - 1), np.int64)
-    run_in_blocks(csr_checks.check_rows, blocks, rows, rows.weights.view(np.uint64), sums, faults, asymmetry)
+    run_in_blocks(csr.check_rows, blocks, rows, rows.weights.view(np.uint64), sums, faults, asymmetry)
     if faults.any():
         block = int(np.flatnonzero(faults)[0])
-        counts = np.zeros((len(blocks), csr_checks.N_FAULTS), np.int64)
+        counts = np.zeros((len(blocks), csr.N_FAULTS), np.int64)
         examples = np.zeros_like(counts)
-        csr_checks.count_faults(blocks[block], blocks[block + 1], block, rows, counts, examples)
+        csr.count_faults(blocks[block], blocks[block + 1], block, rows, counts, examples)
         entry = int(examples[block][counts[block] > 0].min())
         row = int(np.searchsorted(graph.indptr, entry, side="right")) - 1
         weight = "" if graph.weights is None else f" with weight {graph.weights[entry]}"

@@ -11,7 +11,7 @@ from scipy import sparse
 from scipy.special import ive
 
 from graphclust.checks import Seed, as_array, as_number
-from graphclust.compiled.graphs.row_subset import gather_entries
+from graphclust.compiled.graphs.csr import gather_entries
 from graphclust.errors import GraphValidationError
 from graphclust.graph.container import GraphLike
 from graphclust.graph.matrices import as_canonical_csr, as_checked_csr
