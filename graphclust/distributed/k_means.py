@@ -62,7 +62,7 @@ def kmeans(
     engine, parts = _parts(X, client, as_number(patience, "patience", above=0.0))
     k = as_cluster_count(k, int(engine.boundaries[-1]))
     sizes = engine.fetch(engine.each(size_and_dtype, parts))
-    check_not_vanishing(max(largest for largest, _ in sizes), sizes[0][1], "X")
+    check_not_vanishing(max(largest for largest, _ in sizes), sizes[0][1])
     if isinstance(init, str):
         with progress.stage("seeding"):
             key = int(rng.integers(2**63))

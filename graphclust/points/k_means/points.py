@@ -214,14 +214,7 @@ def as_points(X: Any, name: str = "X") -> Points:
     return points
 
 
-def as_points_to_cluster(X: Any, name: str = "X") -> Points:
-    """`as_points` whose squared distances can be told from 0: all are zeros, or some number is large enough."""
-    points = as_points(X, name)
-    check_not_vanishing(points.largest, points.dtype, name)
-    return points
-
-
-def check_not_vanishing(largest: float, dtype: Any, name: str) -> None:
+def check_not_vanishing(largest: float, dtype: Any, name: str = "X") -> None:
     """Refuse points whose largest number is so small that squared distances between them would be 0."""
     precision = np.finfo(dtype)
     least = float(np.sqrt(precision.tiny / precision.eps))
@@ -275,7 +268,8 @@ def as_cluster_count(k: Any, n_points: int) -> int:
 
 def as_weighted_points(X: Any, k: Any, sample_weight: Any) -> tuple[Points, int, np.ndarray]:
     """What every k-means is given, checked: points to cluster, the number of clusters, and the points' weights."""
-    points = as_points_to_cluster(X)
+    points = as_points(X)
+    check_not_vanishing(points.largest, points.dtype)
     return points, as_cluster_count(k, points.n), as_point_weights(sample_weight, points)
 
 

@@ -252,15 +252,13 @@ class HeatKernel(Kernel):
         self._one_less_laplacian = sparse.csr_array(adjacency)
         self._coefficients = _heat_coefficients(self.t)
         self._kept: DenseKernel | None = None
+        pieces = [np.arange(i, min(i + _HEAT_COLUMNS, self.n)) for i in range(0, self.n, _HEAT_COLUMNS)]
         if self.n <= _HEAT_DENSE:
-            K = np.hstack([self._columns(np.arange(i, min(i + _HEAT_COLUMNS, self.n))) for i in self._starts()])
+            K = np.hstack([self._columns(some) for some in pieces])
             self._kept = DenseKernel((K + K.T) / 2)
             self.diagonal = self._kept.diagonal
         else:
-            self.diagonal = np.empty(self.n)
-            for i in self._starts():
-                chosen = np.arange(i, min(i + _HEAT_COLUMNS, self.n))
-                self.diagonal[chosen] = self._columns(chosen)[chosen, np.arange(len(chosen))]
+            self.diagonal = np.concatenate([self._columns(some)[some, np.arange(len(some))] for some in pieces])
 
     def block(self, rows: Rows, columns: Rows) -> np.ndarray:
         if self._kept is not None:
@@ -268,9 +266,6 @@ class HeatKernel(Kernel):
         if isinstance(rows, slice) or (not isinstance(columns, slice) and len(columns) < len(rows)):
             return self._columns(columns)[rows]
         return self._columns(rows)[columns].T
-
-    def _starts(self) -> range:
-        return range(0, self.n, _HEAT_COLUMNS)
 
     def _columns(self, columns: Rows) -> np.ndarray:
         """Columns of the heat kernel: a series of Chebyshev polynomials, applied to unit vectors."""

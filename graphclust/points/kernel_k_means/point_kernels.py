@@ -18,7 +18,7 @@ from graphclust.compiled.points.gaussian_sums import COLUMNS, FEATURES, ROWS, Sc
 from graphclust.compiled.runtime.blocks import row_blocks, run_in_blocks
 from graphclust.errors import GraphValidationError
 from graphclust.float_scaling import balance_rows, exponent_beyond, largest_size, times_power_of_two
-from graphclust.points.k_means.points import DensePoints, as_points, as_points_to_cluster
+from graphclust.points.k_means.points import DensePoints, as_points, check_not_vanishing
 from graphclust.points.kernel_k_means.matrix_kernels import BLOCK_ENTRIES, Kernel, Rows, part
 from graphclust.progress import Progress
 
@@ -308,7 +308,9 @@ def _unit(vectors: np.ndarray) -> np.ndarray:
 
 
 def _dense(X: Any, name: str, squares: bool = False) -> np.ndarray:
-    points = as_points_to_cluster(X, name) if squares else as_points(X, name)
+    points = as_points(X, name)
+    if squares:
+        check_not_vanishing(points.largest, points.dtype, name)
     if not isinstance(points, DensePoints):
         raise TypeError(f"{name} is sparse, expected dense points; a sparse kernel matrix needs kernel='precomputed'")
     return points.values
