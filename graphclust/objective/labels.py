@@ -214,17 +214,12 @@ def _of_communities(labels: Iterable[Iterable[Hashable]], rows: dict[Hashable, i
 
 def _of_series(series: Any, nodes: Sequence[Hashable] | np.ndarray | None, n_nodes: int) -> np.ndarray:
     """The values of a pandas or Polars Series, in the order of the nodes where its index holds them."""
-    values = series.to_numpy()
-    index = getattr(series, "index", None)
+    values, index = series.to_numpy(), getattr(series, "index", None)
     if index is None or _is_numbered(index) or len(values) != n_nodes:
         return values
     rows = _rows(nodes, n_nodes)
     order = [rows.get(node, -1) for node in index.tolist()]
-    if sorted(order) != list(range(n_nodes)):
-        return values
-    ordered = np.empty_like(values)
-    ordered[order] = values
-    return ordered
+    return values[np.argsort(order)] if sorted(order) == list(range(n_nodes)) else values
 
 
 def _as_array(labels: Any, name: str) -> np.ndarray:
