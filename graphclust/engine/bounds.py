@@ -70,8 +70,7 @@ def order_by_name(node_weight: Any, names: Sequence[Any], what: str) -> Any:
 
     A Series whose index holds none of the names goes by place, as an array does. what : is named, such as "node".
     """
-    is_mapping = isinstance(node_weight, Mapping)
-    if not is_mapping:
+    if not isinstance(node_weight, Mapping):
         index: Any = getattr(node_weight, "index", None)
         if not hasattr(index, "tolist") or not hasattr(node_weight, "to_numpy") or type(index).__name__ == "RangeIndex":
             return node_weight

@@ -33,11 +33,8 @@ def coarsen(
     """Contractions, inside the clusters found if any, to a level on which the budget pays for the first V-cycles."""
 
     def regions_of(level: Level, within: np.ndarray | None) -> Partition | None:
-        return (
-            regions_at(level, within, penalty, task, run, partition is None)
-            if n_entries(level) * FIRST > BUDGET
-            else None
-        )
+        is_large = n_entries(level) * FIRST > BUDGET
+        return regions_at(level, within, penalty, task, run, partition is None) if is_large else None
 
     return contractions(level, regions_of, run, None if partition is None else partition.labels, SKIPPED)
 

@@ -87,10 +87,8 @@ def remark_on_parts(partition: Partition, run: Run) -> list[str]:
 
 def n_disconnected(level: Level, partition: Partition, run: Run) -> int:
     """The number of connected parts of all clusters; 0 if there are no more than clusters, or components."""
-    n_parts, n_components = (
-        find_connected_parts(level, partition, run)[1],
-        1 if run.graph is None else run.graph.n_components,
-    )
+    n_parts = find_connected_parts(level, partition, run)[1]
+    n_components = 1 if run.graph is None else run.graph.n_components
     return n_parts if n_parts > max(len(partition.sums.size), n_components) else 0
 
 
