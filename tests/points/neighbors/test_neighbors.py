@@ -72,8 +72,10 @@ def test_approximate_neighbors_of_query_points_are_mostly_the_true_ones():
 
 
 def test_queries_that_cannot_be_used():
-    points = np.eye(3)
+    points, damaged = np.eye(3), sparse.csr_array(np.eye(3))
+    damaged.indices[0] = 9
     for queries, error, word in [
+        (damaged, GraphValidationError, "queries has indices from 1 to 9"),
         (np.eye(2), GraphValidationError, r"queries has shape \(2, 2\), expected \(m, 3\)"),
         ([[np.nan, 0.0, 0.0]], GraphValidationError, r"queries\[0, 0\] is nan"),
         (sparse.csr_array(points), TypeError, "dense and sparse"),
