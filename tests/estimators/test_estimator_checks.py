@@ -25,8 +25,6 @@ DRAWN = (
 )
 WEIGHTED = ("check_sample_weight_equivalence_on_dense_data", "check_sample_weight_equivalence_on_sparse_data")
 DRAW_THEMSELVES = ("check_methods_sample_order_invariance", "check_nonsquare_error")  # from NumPy's global generator
-
-
 NOT_SQUARE = "this check gives points, whatever the tag pairwise says: scikit-learn's own fails it too"
 TOO_FEW = "of a random sparse matrix too few distances are known: scikit-learn's own fails it too"
 SPARSE = ("check_estimator_sparse_tag", "check_estimator_sparse_array", "check_estimator_sparse_matrix")
