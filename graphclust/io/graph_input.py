@@ -17,35 +17,10 @@ from scipy import sparse
 
 from graphclust.checks import as_array, as_choice
 from graphclust.errors import GraphClustError, GraphValidationError, ParameterError, amount
+from graphclust.graph import matrices
+from graphclust.graph import other_libraries as libraries
 from graphclust.graph.container import Graph, GraphLike
 from graphclust.graph.layers import LayeredGraph
-from graphclust.graph.matrices import (
-    ROUND_OFF,
-    SYMMETRY_TOLERANCE,
-    UNDIRECTED,
-    all_ones,
-    as_csr,
-    as_float_weights,
-    check_shape,
-    graph_from_csr,
-    join_directions,
-    remark_on_isolated,
-    remedy_for_directions,
-    remedy_for_signs,
-    rounding,
-    warn_of,
-)
-from graphclust.graph.other_libraries import (
-    TABLES,
-    from_graph_tool,
-    from_graphblas,
-    from_igraph,
-    from_networkit,
-    from_pandas,
-    is_adjacency_table,
-    networkx_rows,
-    origin,
-)
 
 if TYPE_CHECKING:
     import networkx
@@ -54,7 +29,9 @@ if TYPE_CHECKING:
 
 __all__ = ["as_graph"]
 
-GRAPHS = {"igraph": from_igraph, "networkit": from_networkit, "graph_tool": from_graph_tool}
+GRAPHS = {
+    "igraph": libraries.from_igraph, "networkit": libraries.from_networkit, "graph_tool": libraries.from_graph_tool
+}  # fmt: skip
 
 
 def as_graph(
@@ -107,31 +84,33 @@ def as_graph(
         return _without_weights(G) if weight is None else G
     if isinstance(G, str | os.PathLike):
         return _from_file(G, weight, symmetrize, missing)
+    library = libraries.origin(G)
     if sparse.issparse(G):
         refuse_name_of_weight(weight, "a matrix")
         matrix: Any = G
-        graph = _from_scipy(matrix.astype(bool) if weight is None else G, symmetrize, rounding(matrix.dtype))
+        graph = _from_scipy(matrix.astype(bool) if weight is None else G, symmetrize, matrices.rounding(matrix.dtype))
     elif isinstance(G, np.ndarray):
         refuse_name_of_weight(weight, "a matrix")
         if G.ndim != 2 or G.shape[0] != G.shape[1]:
             edges = "; edges as a list of tuples: [*map(tuple, G.tolist())]" if G.shape[1:] in ((2,), (3,)) else ""
             raise GraphValidationError(f"G has shape {G.shape}, expected a square adjacency matrix{edges}")
         dense = as_array(G, "G")
-        rows = sparse.csr_array(dense.astype(bool) if weight is None else as_float_weights(dense))
-        graph = _from_scipy(rows, symmetrize, rounding(G.dtype))
+        rows = sparse.csr_array(dense.astype(bool) if weight is None else matrices.as_float_weights(dense))
+        graph = _from_scipy(rows, symmetrize, matrices.rounding(G.dtype))
     elif hasattr(G, "is_directed") and hasattr(G, "adjacency"):
         graph = _from_networkx(G, weight, symmetrize, missing)
     elif (listed := edges_in(G, weight, missing=missing)) is not None:
         from graphclust.io.edges import joined
 
         return joined(listed, symmetrize or "max")
-    elif (library := origin(G)) in (*GRAPHS, "graphblas", "sparse") or (library == "pandas" and is_adjacency_table(G)):
+    elif library in (*GRAPHS, "graphblas", "sparse") or (library == "pandas" and libraries.is_adjacency_table(G)):
         graph = _from_other(G, library, weight, symmetrize, missing)
     else:
         if hasattr(G, "point_weights") and hasattr(G, "graph"):
             raise TypeError(f"G is a {type(G).__name__}, expected a graph; pass that of the kernel, kernel.graph")
         if isinstance(G, LayeredGraph):
-            raise TypeError(f"G is a {G.kind} LayeredGraph, {UNDIRECTED}; communities and modularity take other kinds")
+            problem = f"G is a {G.kind} LayeredGraph, {matrices.UNDIRECTED}"
+            raise TypeError(f"{problem}; communities and modularity take other kinds")
         hint = "; a dict of neighbors as networkx.Graph(G)" if isinstance(G, Mapping) else ""
         if library == "anndata":
             hint = "; pass it to cluster_anndata, or its obsp['connectivities']"
@@ -145,9 +124,9 @@ def as_graph(
     remarks = graph.remarks
     n_isolated = int(graph.isolated.sum())
     if n_isolated:
-        remarks = (*remarks, remark_on_isolated(n_isolated))
-    told = [remark for remark in remarks if ROUND_OFF not in remark]  # which is no news of a kernel's matrix
-    warn_of(graph, told)
+        remarks = (*remarks, matrices.remark_on_isolated(n_isolated))
+    told = [remark for remark in remarks if matrices.ROUND_OFF not in remark]  # which is no news of a kernel's matrix
+    matrices.warn_of(graph, told)
     if weight == "weight" and (hasattr(G, "es") or hasattr(G, "adjacency")):
         remarks = (*remarks, *_unused_numbers(G))  # no fault of the graph, so without a warning
     return graph if remarks == graph.remarks else replace(graph, remarks=remarks)
@@ -182,7 +161,7 @@ def edges_in(G: Any, weight: str | None, *, missing: str = "error", **options: A
     with _naming(graph_from_table, "weight", "symmetrize"):
         if isinstance(G, list | tuple | AbstractSet):
             G = table_of_list(G, weight, missing)
-        elif not (origin(G) in TABLES and is_table(G)):
+        elif not (libraries.origin(G) in libraries.TABLES and is_table(G)):
             return None
         return edges_of_table(G, weight=weight, missing=missing, **options)
 
@@ -231,7 +210,7 @@ def refuse_name_of_weight(weight: str | None, what: str) -> None:
 
 
 def _without_weights(graph: Graph) -> Graph:
-    plain = graph_from_csr(graph.indptr, graph.indices, None, nodes=graph.nodes, remarks=graph.remarks)
+    plain = matrices.graph_from_csr(graph.indptr, graph.indices, None, nodes=graph.nodes, remarks=graph.remarks)
     return replace(plain, file=graph.file, node_weights=graph.node_weights)
 
 
@@ -244,14 +223,14 @@ def _from_scipy(matrix, symmetrize: str | None, tolerance: float, is_directed: b
         wrong = f"G has shape {matrix.shape}, expected a square adjacency matrix; of a rectangular one rows and columns"
         raise GraphValidationError(f"{wrong} become nodes by scipy.sparse.block_array([[None, G], [G.T, None]])")
     pattern = matrix.dtype == bool
-    matrix, remarks = (matrix, ()) if matrix.format == "csr" else as_csr(matrix, pattern)
-    check_shape(matrix.indptr, matrix.indices, matrix.data, matrix.shape[0])
-    as_float_weights(matrix.data[:0])  # refuses what are no numbers, even if all are one
+    matrix, remarks = (matrix, ()) if matrix.format == "csr" else matrices.as_csr(matrix, pattern)
+    matrices.check_shape(matrix.indptr, matrix.indices, matrix.data, matrix.shape[0])
+    matrices.as_float_weights(matrix.data[:0])  # refuses what are no numbers, even if all are one
     if is_directed and symmetrize == "sum":
-        matrix, remark = join_directions(sparse.csr_array(matrix), symmetrize, tolerance)
+        matrix, remark = matrices.join_directions(sparse.csr_array(matrix), symmetrize, tolerance)
         remarks = (*remarks, remark)
-    weights = None if all_ones(matrix.data[: matrix.indptr[-1]]) else matrix.data
-    return graph_from_csr(
+    weights = None if matrices.all_ones(matrix.data[: matrix.indptr[-1]]) else matrix.data
+    return matrices.graph_from_csr(
         matrix.indptr, matrix.indices, weights,
         remarks=remarks, symmetrize=symmetrize, pattern=pattern, tolerance=tolerance,
     )  # fmt: skip
@@ -260,9 +239,10 @@ def _from_scipy(matrix, symmetrize: str | None, tolerance: float, is_directed: b
 def _from_networkx(G: networkx.Graph, weight: str | None, symmetrize: str | None, missing: str) -> Graph:
     """A graph from NetworkX's dicts, with the names of its nodes."""
     if G.is_directed() and symmetrize is None:
-        raise GraphValidationError(f"G is a directed {type(G).__name__}, {UNDIRECTED}; {remedy_for_directions()}")
+        problem = f"G is a directed {type(G).__name__}, {matrices.UNDIRECTED}"
+        raise GraphValidationError(f"{problem}; {matrices.remedy_for_directions()}")
     matrix, nodes = matrix_of_networkx(G, weight, missing=missing)
-    graph = _from_scipy(matrix, symmetrize, SYMMETRY_TOLERANCE, G.is_directed())
+    graph = _from_scipy(matrix, symmetrize, matrices.SYMMETRY_TOLERANCE, G.is_directed())
     return Graph(graph.indptr, graph.indices, graph.weights, graph.degrees, graph.loops, nodes, graph.remarks)
 
 
@@ -278,13 +258,15 @@ def matrix_of_networkx(
     if missing == "error":
         _refuse_missing_names(list(G), "G.remove_nodes_from([...])")
     try:
-        (matrix,), nodes = networkx_rows(G, weight)
+        (matrix,), nodes = libraries.networkx_rows(G, weight)
     except (TypeError, ValueError, OverflowError) as problem:
         raise GraphValidationError(f"edge attribute {weight!r} does not hold numbers everywhere: {problem}") from None
     if weight is not None and np.isnan(matrix.data).any():
         _refuse_missing_weight(G, weight)
     refuse_impossible_weight(matrix, nodes, weight, signed)
-    is_doubtful = weight not in (None, "weight") and matrix.nnz and (G.is_multigraph() or all_ones(matrix.data))
+    is_doubtful = (
+        weight not in (None, "weight") and matrix.nnz and (G.is_multigraph() or matrices.all_ones(matrix.data))
+    )
     if is_doubtful and not any(weight in attributes for *_, attributes in G.edges(data=True)):
         wrong = f"no edge has the attribute {weight!r}, expected the name of one; weight=None makes all weights 1"
         raise GraphValidationError(wrong)
@@ -294,7 +276,7 @@ def matrix_of_networkx(
 def _from_other(G: Any, library: str, weight: str | None, symmetrize: str | None, missing: str) -> Graph:
     """Of a graph library or a table, with the names of the nodes; or a matrix of PyData's sparse or of GraphBLAS."""
     matrix, nodes, is_directed = matrix_of_other(G, library, weight, symmetrize, missing=missing)
-    graph = _from_scipy(matrix, symmetrize, rounding(matrix.dtype), is_directed)
+    graph = _from_scipy(matrix, symmetrize, matrices.rounding(matrix.dtype), is_directed)
     graph = _without_weights(graph) if weight is None else graph
     return Graph(graph.indptr, graph.indices, graph.weights, graph.degrees, graph.loops, nodes, graph.remarks)
 
@@ -314,10 +296,10 @@ def matrix_of_other(
         is_directed = points(G)
         refuse_impossible_weight(matrix, nodes, weight, signed)
     elif library == "pandas":
-        matrix, nodes = from_pandas(G)
+        matrix, nodes = libraries.from_pandas(G)
         remedy = "G.loc[G.index.notna(), G.columns.notna()]"
     else:
-        matrix, nodes = from_graphblas(G) if library == "graphblas" else (G.to_scipy_sparse(), None)
+        matrix, nodes = libraries.from_graphblas(G) if library == "graphblas" else (G.to_scipy_sparse(), None)
     if missing == "error":
         _refuse_missing_names(nodes, remedy)
     return matrix, nodes, is_directed
@@ -349,7 +331,7 @@ def _without_missing_names(graph: Graph) -> Graph:
     said = f"{amount(len(wrong), 'node')} without an id left out, the first at place {wrong[0]}"
     kept = np.setdiff1d(np.arange(graph.n_nodes), wrong)
     part, names = graph.subgraph(kept), list(graph.nodes)
-    weights = None if part.weights is None or all_ones(part.weights) else part.weights
+    weights = None if part.weights is None or matrices.all_ones(part.weights) else part.weights
     return replace(part, weights=weights, nodes=[names[row] for row in kept.tolist()], remarks=(*graph.remarks, said))
 
 
@@ -385,7 +367,9 @@ def refuse_impossible_weight(
         value = float(entries.data[place])
         fault = "non-finite" if signed or not value < 0.0 else "negative"
         expected = "finite weights" if signed else "finite weights >= 0"
-        remedy = remedy_for_signs() if fault == "negative" else "correct it, or pass weight=None to count each edge 1"
+        remedy = "correct it, or pass weight=None to count each edge 1"
+        if fault == "negative":
+            remedy = matrices.remedy_for_signs()
         seen = f"edge ({u!r}, {v!r}) has {value} as {weight!r}, {fault}"
         raise GraphValidationError(f"{seen}, expected {expected}; {remedy}")
 

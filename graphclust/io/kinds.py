@@ -19,18 +19,9 @@ from graphclust.graph.container import Graph, GraphLike
 from graphclust.graph.layers import LayeredGraph
 from graphclust.graph.matrices import check_degrees
 from graphclust.graph.other_libraries import LIBRARIES, origin
+from graphclust.io import graph_input as gate
 from graphclust.io.columns import Columns
 from graphclust.io.edges import Edges
-from graphclust.io.graph_input import (
-    GRAPHS,
-    as_graph,
-    edges_in,
-    matrix_of_networkx,
-    matrix_of_other,
-    points,
-    refuse_impossible_weight,
-    refuse_name_of_weight,
-)
 
 __all__ = ["time_slices"]
 
@@ -94,7 +85,7 @@ def as_layered(
     asked, one = kind, cast(Any, G)
     kind = kind or _kind_of(one, symmetrize)
     if kind == "undirected":
-        return as_graph(one, weight=weight, symmetrize=symmetrize)
+        return gate.as_graph(one, weight=weight, symmetrize=symmetrize)
     entries = _entries_of(one, kind, weight, symmetrize)
     remarks = [*entries.remarks, *({"directed": [DIRECTED], "bipartite": [RECTANGULAR]}[kind] if asked is None else [])]
     graph = replace(BUILD[kind](entries.matrix), columns=entries.columns)
@@ -233,7 +224,7 @@ def _is_graph(G: Any) -> bool:
 
 def _kind_of(G: Any, symmetrize: str | None) -> Kind:
     """The kind of a graph of which only its type speaks."""
-    if points(G):
+    if gate.points(G):
         return "directed" if symmetrize is None else "undirected"
     is_matrix = sparse.issparse(G) or isinstance(G, np.ndarray)
     is_rectangular = is_matrix and len(G.shape) == 2 and G.shape[0] != G.shape[1] and 0 not in G.shape
@@ -247,7 +238,7 @@ def _kind_of(G: Any, symmetrize: str | None) -> Kind:
 def _entries_of(G: Any, kind: Kind, weight: str | None, symmetrize: str | None) -> Entries:
     """The weights of a graph of a kind, checked; signed and undirected ones are symmetric."""
     if kind == "undirected":
-        graph = as_graph(G, weight=weight, symmetrize=symmetrize)
+        graph = gate.as_graph(G, weight=weight, symmetrize=symmetrize)
         is_array = sparse.issparse(G) or isinstance(G, Graph | np.ndarray)
         is_named = graph.nodes is not None or graph.file is not None or not is_array
         return Entries(graph.to_scipy(), graph.nodes, graph.remarks, is_named)
@@ -258,7 +249,8 @@ def _entries_of(G: Any, kind: Kind, weight: str | None, symmetrize: str | None) 
         raise GraphValidationError(f"G has shape {matrix.shape}, expected a square matrix; {remedy}")
     if 0 in matrix.shape or sum(matrix.shape) >= 2**31:
         raise GraphValidationError(f"G has shape {matrix.shape}, expected at least 1 node, and fewer than 2^31")
-    refuse_impossible_weight(matrix, None if kind == "bipartite" else entries.nodes, weight, signed=kind == "signed")
+    nodes = None if kind == "bipartite" else entries.nodes
+    gate.refuse_impossible_weight(matrix, nodes, weight, signed=kind == "signed")
     matrix.eliminate_zeros()
     if kind == "signed":
         matrix = _undirected_signs(matrix, symmetrize or ("max" if entries.lists_once else None))
@@ -294,26 +286,27 @@ def _read(G: Any, kind: Kind, weight: str | None) -> Entries:
     if isinstance(G, str | os.PathLike):
         columns = Columns(weight=None if weight in (None, "weight") else weight)
         return entries_of_edges(edges_of_file(G, "ignore" if weight is None else policy, two_kinds, columns=columns))
-    if (edges := edges_in(G, weight, bipartite=two_kinds, weights=policy)) is not None:
+    if (edges := gate.edges_in(G, weight, bipartite=two_kinds, weights=policy)) is not None:
         return entries_of_edges(edges)
     if hasattr(G, "is_directed") and hasattr(G, "adjacency"):
-        entries = Entries(*matrix_of_networkx(G, weight, is_signed), is_named=True)
+        entries = Entries(*gate.matrix_of_networkx(G, weight, is_signed), is_named=True)
         attributes = [[side for _, side in G.nodes(data=name)] for name in SIDES]
         sides = next((of for of in attributes if any(side is not None for side in of)), None)
-    elif library in (*GRAPHS, "graphblas", "sparse", "pandas"):
-        matrix, nodes, _ = matrix_of_other(G, library, weight, "sum", is_signed)
-        entries = Entries(_plain(matrix, weight, library in GRAPHS), nodes, is_named=library in (*GRAPHS, "pandas"))
+    elif library in (*gate.GRAPHS, "graphblas", "sparse", "pandas"):
+        matrix, nodes, _ = gate.matrix_of_other(G, library, weight, "sum", is_signed)
+        is_named = library in (*gate.GRAPHS, "pandas")
+        entries = Entries(_plain(matrix, weight, library in gate.GRAPHS), nodes, is_named=is_named)
         sides = next((G.vs[name] for name in SIDES if library == "igraph" and name in G.vs.attributes()), None)
         if library in ("graphblas", "sparse"):
             return entries
     elif isinstance(G, Graph):
-        refuse_name_of_weight(weight, "a Graph")
+        gate.refuse_name_of_weight(weight, "a Graph")
         entries = Entries(_plain(G.to_scipy(), weight), G.nodes, is_named=G.nodes is not None)
     elif sparse.issparse(G) or isinstance(G, np.ndarray):
-        refuse_name_of_weight(weight, "a matrix")
+        gate.refuse_name_of_weight(weight, "a matrix")
         return Entries(_plain(G if sparse.issparse(G) else sparse.csr_array(as_array(G, "G")), weight))
     else:
-        raise AssertionError(as_graph(G))  # which refuses it
+        raise AssertionError(gate.as_graph(G))  # which refuses it
     return _between_sides(entries, sides) if two_kinds else entries
 
 

@@ -28,14 +28,7 @@ from graphclust.compiled.runtime.blocks import entry_blocks, row_blocks, run_in_
 from graphclust.errors import GraphFormatError, escape_controls
 from graphclust.graph.container import Graph
 from graphclust.graph.matrices import check_degrees
-from graphclust.io.atomic_write import (
-    check_length,
-    no_room_named,
-    remove_partial,
-    replace_folder,
-    take_back,
-    temporary_folder,
-)
+from graphclust.io import atomic_write
 from graphclust.io.formats.array_files import check_version, name_failures, parse_json
 from graphclust.io.formats.array_files import read_header as read_array_header
 
@@ -76,8 +69,8 @@ def check_store_target(path: str | os.PathLike, overwrite: bool) -> str:
     said, folder = escape_controls(name), os.path.dirname(name)
     if not os.path.isdir(folder):
         raise FileNotFoundError(f"cannot write {said}: there is no folder {escape_controls(folder)}")
-    check_length(name)
-    take_back(name)
+    atomic_write.check_length(name)
+    atomic_write.take_back(name)
     if os.path.lexists(name) and not os.path.isfile(os.path.join(name, HEADER)):
         raise FileExistsError(f"{said} exists already and is not a store; choose another name")
     if os.path.lexists(name) and not overwrite:
@@ -108,9 +101,12 @@ def new_store(path: str | os.PathLike, arrays: dict[str, int], overwrite: bool =
         has become full would kill the process.
     """
     name = check_store_target(path, overwrite)
-    remove_partial(name)
+    atomic_write.remove_partial(name)
     n_bytes = sum(length * np.dtype(DTYPES[array]).itemsize for array, length in arrays.items())
-    with no_room_named(name, lambda: f" for about {n_bytes:,} bytes"), temporary_folder(name) as folder:
+    with (
+        atomic_write.no_room_named(name, lambda: f" for about {n_bytes:,} bytes"),
+        atomic_write.temporary_folder(name) as folder,
+    ):
         mapped = {array: _allocate(folder, array, length) for array, length in arrays.items()}
         store = NewStore(folder, mapped, {"names": False, "remarks": []})
         yield store
@@ -160,7 +156,7 @@ def publish(folder: str, name: str, overwrite: bool) -> None:
         if not os.path.lexists(name):
             raise
         check_store_target(name, overwrite)  # another process may have written it meanwhile
-        replace_folder(folder, name)
+        atomic_write.replace_folder(folder, name)
     _folder_to_disk(os.path.dirname(name))
 
 
@@ -184,7 +180,7 @@ def read_header(folder: str) -> dict[str, Any]:
     FileNotFoundError where there is nothing at all.
     """
     path = os.path.join(folder, HEADER)
-    take_back(folder)
+    atomic_write.take_back(folder)
     try:
         with open(path, encoding="utf-8") as file:
             header = parse_json(file.read(LONGEST_HEADER))
@@ -282,7 +278,7 @@ def _reopen(path: str, key: str) -> StoredGraph:
 def is_store(path: str | os.PathLike[str]) -> bool:
     """Whether a path is a folder with the header of a store."""
     name = os.path.abspath(os.fsdecode(path))
-    take_back(name)
+    atomic_write.take_back(name)
     return os.path.isfile(os.path.join(name, HEADER))
 
 
