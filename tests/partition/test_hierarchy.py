@@ -168,8 +168,7 @@ def test_a_cut_says_nothing_of_labels_that_isolated_nodes_do_not_have():
     levels = levels_of(sparse.block_diag([np.ones((4, 4)), np.zeros((2, 2)), np.ones((3, 3))], format="csr"))
     found = levels.cut(4)
     assert found.sizes.tolist() == [4, 3, 1, 1]
-    assert [word for word in found.remarks if "isolated" in word] == []
-    assert [word for word in levels.remarks if "isolated" in word] != []
+    assert [any("isolated" in word for word in one.remarks) for one in (found, levels)] == [False, True]
 
 
 @pytest.mark.parametrize("most", [None, 6])
