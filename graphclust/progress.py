@@ -134,19 +134,12 @@ class Progress:
         return other
 
     @property
-    def remark(self) -> str:
-        """What a reader of the result should know of the budget; empty where nothing was left out."""
-        if not self.cut_short:
-            return ""
-        return (
-            f"the time budget of {self.time_budget:g} s ran out in the stage {self.cut_short!r}: this is the best so "
-            "far, more time may find a better one"
-        )
-
-    @property
     def remarks(self) -> tuple[str, ...]:
-        """The remark, as a result holds what a reader should know: none, or one."""
-        return (self.remark,) if self.remark else ()
+        """What a reader of the result should know of the budget: one remark, or none where nothing was left out."""
+        if not self.cut_short:
+            return ()
+        stage = f"the time budget of {self.time_budget:g} s ran out in the stage {self.cut_short!r}"
+        return (f"{stage}: this is the best so far, more time may find a better one",)
 
     def out_of_time(self) -> bool:
         """Whether the budget is used up. Ask only where work is then left out, since the remark will say so."""

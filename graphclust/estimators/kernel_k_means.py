@@ -109,14 +109,13 @@ class KernelKMeans(PointModel):
         as_choice(self.solver, "solver", tuple(SOLVERS))
         X = self._check(X, reset=True)
         k = as_n_clusters(self.n_clusters, X.shape[0])
-        weights = None if sample_weight is None else as_weights(sample_weight, X.shape[0])
         solve, names = SOLVERS[self.solver]
         options = {name: getattr(self, name) for name in names}
         if self.solver == "coreset" and self.coreset_size is None:
             options["coreset_size"] = max(k, min(max(X.shape[0] // CORESET_SHARE, CORESET_TIMES * k), X.shape[0]))
-        kernel, rng = self._kernel_of(X, weights), as_rng(self.random_state)
+        kernel, rng = self._kernel_of(X, sample_weight), as_rng(self.random_state)
         runs = [
-            solve(kernel, k, sample_weight=weights, rng=rng, **options)
+            solve(kernel, k, sample_weight=sample_weight, rng=rng, **options)
             for _ in range(as_whole_number(self.n_init, "n_init", at_least=1))
         ]
         result = min(runs, key=lambda result: result.cost)
@@ -152,7 +151,7 @@ class KernelKMeans(PointModel):
             raise ValueError(f"X should be a square kernel matrix, got shape {X.shape}")
         return X
 
-    def _kernel_of(self, X: Any, weights: np.ndarray | None) -> Kernel:
+    def _kernel_of(self, X: Any, weights: Any) -> Kernel:
         """The kernel that the parameters of the estimator name."""
         gamma = None if self.gamma is None else as_number(self.gamma, "gamma", above=0.0)
         width = None if gamma is None else 1.0 / gamma

@@ -111,7 +111,7 @@ class ClusterPath:
             volume = np.bincount(region, weights=part.degrees, minlength=len(core.terms.mass))
             nodes = Nodes(volume.astype(np.float64), n_nodes, graph.total_volume - part.total_volume)
             self.descent = descend(core, partition, choice, nodes, run)
-        self._remarks = (*remarks, f"of the path: {progress.remark}") if progress.remark else remarks
+        self._remarks = (*remarks, *(f"of the path: {remark}" for remark in progress.remarks))
         self.graph, self.ks, self.objective = graph, tuple(ks), choice.name
         self.ordered, self.order = graph, np.arange(graph.n_nodes)
         self.seconds, self._k_set = progress.seconds, frozenset(ks)

@@ -149,9 +149,7 @@ def suggestion_of(path: ClusterPath, progress: Progress) -> Suggestion:
     if not clear:
         was_tried = not ranked or bool(without)
         said.insert(0, f"the graph {NOT_SHOWN if was_tried else NOT_TRIED}; {k} is {how}{describe_end(path)}")
-    if progress.remark:
-        said.append(progress.remark)
-    return Suggestion(k, clear, tuple(said), candidates, path.seed, path.origin, most)
+    return Suggestion(k, clear, (*said, *progress.remarks), candidates, path.seed, path.origin, most)
 
 
 def middle_of_ks(ks: Sequence[int]) -> int:

@@ -56,9 +56,7 @@ def clustering_of(
     if coreset is not None:
         coreset = replace(coreset, labels=number[coreset.labels])
     n_found = int(labels.max()) + 1
-    remarks = list(remarks)
-    if progress.remark:
-        remarks.append(progress.remark)
+    remarks = [*remarks, *progress.remarks]
     if n_found < k:
         remarks.append(f"only {n_found} of k={k} clusters have nodes")
         warn_caller(remarks[-1], ConvergenceWarning)
