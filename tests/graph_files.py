@@ -1,6 +1,9 @@
 """Small files of graphs, and what is read from them."""
 
 import pathlib
+import warnings
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
@@ -24,3 +27,11 @@ def same_csr(a: Graph, b: Graph) -> bool:
     arrays = ("indptr", "indices", "weights", "degrees", "loops")
     pairs = [(getattr(a, name), getattr(b, name)) for name in arrays]
     return all((x is None and y is None) or (x.dtype == y.dtype and np.array_equal(x, y)) for x, y in pairs)
+
+
+def told(call: Callable[[], Any]) -> tuple[Any, list[str]]:
+    """What a call gives, and its warnings."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        made = call()
+    return made, [str(warning.message) for warning in caught]

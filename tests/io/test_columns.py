@@ -6,7 +6,7 @@ from importlib.util import find_spec
 import numpy as np
 import pytest
 from cases import refuses
-from graph_files import load, same_csr
+from graph_files import load, same_csr, told
 
 from graphclust import GraphFormatError, GraphValidationError, GraphWarning, ParameterError, as_graph, load_graph
 from graphclust.faces.cli import main as cli
@@ -390,11 +390,6 @@ def test_a_store_holds_what_is_loaded_and_says_the_same(tmp_path, name):
 
     text, options = FILES[name]
     (tmp_path / name).write_text(text)
-    found = []
-    for read in (load_graph, lambda path, **options: convert_to_store(path, tmp_path / "store", **options)):
-        with warnings.catch_warnings(record=True) as caught:
-            warnings.simplefilter("always")
-            graph = read(tmp_path / name, **options)
-        found.append((graph, [str(warning.message) for warning in caught if warning.category is GraphWarning]))
-    (graph, said), (store, said_of_store) = found
+    graph, said = told(lambda: load_graph(tmp_path / name, **options))
+    store, said_of_store = told(lambda: convert_to_store(tmp_path / name, tmp_path / "store", **options))
     assert store == graph and same_csr(store, graph) and store.remarks == graph.remarks and said_of_store == said

@@ -5,12 +5,11 @@ import os
 import signal
 import sys
 import tarfile
-import warnings
 
 import numpy as np
 import pytest
 from cases import refuses
-from graph_files import BANNER, same_csr
+from graph_files import BANNER, same_csr, told
 from shell import run_apart
 
 from graphclust import (
@@ -75,13 +74,6 @@ def small_steps(monkeypatch):
     """Blocks of some kilobytes, and a note after every second one."""
     monkeypatch.setattr("graphclust.io.text.byte_source.BLOCK", 1 << 10)
     monkeypatch.setattr(module, "BLOCKS_PER_NOTE", 2)
-
-
-def told(call):
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        found = call()
-    return found, [str(warning.message) for warning in caught]
 
 
 @pytest.mark.slow

@@ -22,12 +22,6 @@ from graphclust.progress import Progress
 # -- policies, by hand
 
 
-def test_a_file_of_hdf5_is_called_that(tmp_path):
-    (tmp_path / "cells.h5ad").write_bytes(b"\x89HDF\r\n\x1a\n" + bytes(100))
-    with pytest.raises(GraphFormatError, match=r"is an HDF5 file.*anndata\.read_h5ad\(path\) to cluster_anndata"):
-        load_graph(tmp_path / "cells.h5ad")
-
-
 def test_directions_join_by_max_or_sum(tmp_path):
     text = "0 1 3\n1 0 5\n1 2 2\n"
     dense, _, info = load(tmp_path, text, weights="file")

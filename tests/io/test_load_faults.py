@@ -118,6 +118,8 @@ REFUSED = [
     ("L23 2^63", "a.mtx", INTEGER + b"2 2 1\n1 2 9223372036854775808\n", FORMAT, ["line 3"]),
     ("L25 no nodes", "a.mtx", BANNER + b"0 0 0\n", VALIDATION, ["at least 1 node"]),
     ("L26 garbage", "a.txt", bytes(range(256)) * 20, FORMAT, ["binary"]),
+    ("HDF5", "cells.h5ad", b"\x89HDF\r\n\x1a\n" + bytes(100), FORMAT, ["is an HDF5 file", "anndata.read_h5ad(path) to cluster_anndata"]),
+    ("one word above a marked word", "a.txt", b"3\n#nodes\n0 1\n1 2\n", FORMAT, ["the first edge is '3', 1 columns"]),
     ("L26 UTF-16", "a.txt", "1 2\n".encode("utf-16"), FORMAT, ["UTF-16"]),
     ("L26 NUL within", "a.txt", b"1 2\n" * 90_000 + b"1 \0\n", FORMAT, ["line 90001"]),
     ("L27 rectangular", "a.mtx", BANNER + b"3 4 1\n1 2 1\n", VALIDATION, ["square", "3 x 4", "line 2", "bipartite=True"]),

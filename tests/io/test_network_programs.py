@@ -169,11 +169,6 @@ def test_gexf_nodes_within_nodes(read):
     assert edges_of(graph) == {("a", "b"): 1.0, ("b", "c"): 1.0} and "some nodes hold nodes" in info.remarks[0]
 
 
-def test_hyperedges_are_refused(read):
-    hyperedge = '\n<hyperedge><endpoint node="a"/><endpoint node="b"/><endpoint node="c"/></hyperedge>'
-    refuses(GraphFormatError, "line 2: holds a hyperedge, expected edges of two nodes", read, graphml(ABC + hyperedge))
-
-
 DOCTYPE = '<!DOCTYPE graphml [<!ENTITY a "aaaa">]>'
 EXTERNAL = '<!DOCTYPE graphml SYSTEM "x.dtd">'
 
@@ -215,6 +210,7 @@ DAMAGED = [
     ("graphml", gexf(ABC, AB), "begins with the element <gexf>, expected <graphml>"),
     ("gexf", "<gexf><a></gexf>", "is not well-formed XML (mismatched tag)"),
     ("gexf", "<gexf/><gexf/>", "is not well-formed XML (junk after document element)"),
+    ("graphml", graphml(ABC + "\n<hyperedge/>"), "line 2: holds a hyperedge, expected edges of two nodes"),
     ("graphml", graphml('<node id="&eacute;"/>'), "is not well-formed XML (undefined entity)"),
 ]  # fmt: skip
 

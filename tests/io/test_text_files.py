@@ -334,10 +334,6 @@ def test_a_list_may_hold_one_named_node_and_its_self_loop(tmp_path):
     assert graph.nodes == ["a"] and graph.loops.tolist() == [1.0]
 
 
-def test_a_first_line_of_one_word_above_a_marked_word_is_no_edge(tmp_path):
-    refuses(GraphFormatError, "the first edge is '3', 1 columns", load, tmp_path, "3\n#nodes\n0 1\n1 2\n")
-
-
 @pytest.mark.parametrize("word", ["1_0", "\u0663"])
 def test_what_only_python_takes_for_a_number_is_none_in_a_file(tmp_path, word):
     """1_0, which is 10 to Python, and a digit of another script."""
