@@ -274,6 +274,7 @@ def meet_minimum(level: Level, partition: Partition, task: Task, run: Run) -> Pa
         return filled
     labels = partition.labels
     of_node = np.zeros(len(labels), np.int32) if run.graph is None else run.graph.components
+    # A component that is too light as a whole can only stay as it is.
     holds_enough = (np.bincount(of_node, level.terms.size) >= task.least)[of_node]
     is_short = np.bincount(labels, level.terms.size) < task.least
     if not is_short[labels[holds_enough]].any():
@@ -382,8 +383,10 @@ def _pack_within(level: Level, near: int, task: Task, run: Run) -> Partition | N
     """Clusters within the bounds, packed by size alone and refined; None where no number of them near one succeeds."""
     total = float(level.terms.size.sum())
     fewest = max(1, math.ceil(total / task.most * (1.0 - ROUND_OFF)))
+    # The numbers of clusters that the two bounds allow.
     largest = min(len(level.terms.size), math.floor(total / task.least * (1.0 + ROUND_OFF)))
     numbers = np.arange(fewest, largest + 1)
+    # The nearest to the number there is first.
     for k in numbers[np.argsort(np.abs(numbers - near), kind="stable")][:TRIES].tolist():
         balanced, within = rebalance(level, pack(level, k, run), task._replace(k=k))
         if within:
@@ -398,7 +401,7 @@ def _unite_with_neighbors(level: Level, task: Task, run: Run) -> Partition:
     ends = [(rows.indptr[c], rows.indptr[c + 1]) for c in small]
     linked = np.array([rows.indices[a + rows.weights[a:b].argmax()] if b > a else -1 for a, b in ends], np.int64)
     labels, into, load, last = np.arange(len(size)), -1, 0.0, -1
-    for i in np.lexsort((small, linked)):
+    for i in np.lexsort((small, linked)):  # small clusters with the same neighbor come one after the other
         c = small[i]
         if into >= 0 and linked[i] == last and load < task.least and load + size[c] <= task.most:
             labels[c] = into

@@ -59,7 +59,7 @@ def join_small(rows: Rows, labels: npt.NDArray[np.int32], sizes: Sizes) -> npt.N
         return labels
     row = np.repeat(labels, np.diff(rows.indptr))
     column = labels[rows.indices[: len(row)]]
-    taken = is_small[row] & (row != column)
+    taken = is_small[row] & (row != column)  # a large cluster joins none, so its ties are not listed
     weights = rows.weights[: len(row)][taken] if len(rows.weights) else np.ones(int(taken.sum()))
     ties: dict[int, list[tuple[int, float]]] = {c: [] for c in np.flatnonzero(is_small).tolist()}
     for a, b, w in zip(row[taken].tolist(), column[taken].tolist(), weights.tolist(), strict=True):
@@ -69,7 +69,7 @@ def join_small(rows: Rows, labels: npt.NDArray[np.int32], sizes: Sizes) -> npt.N
     heapq.heapify(waiting)
     while waiting:
         size, a = heapq.heappop(waiting)
-        if part_of[a] != a or size != heavy[a]:
+        if part_of[a] != a or size != heavy[a]:  # it joined another, or has grown: an older entry
             continue
         tied: dict[int, float] = {}
         for b, w in ties[a]:
@@ -78,10 +78,10 @@ def join_small(rows: Rows, labels: npt.NDArray[np.int32], sizes: Sizes) -> npt.N
                 tied[root] = tied.get(root, 0.0) + w
         if not tied:
             continue
-        to = max(tied, key=lambda root: (tied[root], -root))
+        to = max(tied, key=lambda root: (tied[root], -root))  # of equals the lowest, so that the graph decides
         part_of[a] = to
         heavy[to] += size
-        if to in ties:
+        if to in ties:  # the union may be small too, and inherits the ties
             ties[to] += ties[a]
             if heavy[to] < sizes.least:
                 heapq.heappush(waiting, (heavy[to], to))
@@ -128,6 +128,7 @@ def _unite_leaves(graph: Graph, parts: npt.NDArray[np.int32], sizes: Sizes) -> n
     parts = parts.copy()
     for group in np.split(nodes, first[1:]):
         weights = sizes.of_nodes[group]
+        # As few parts as the bound allows, all about even.
         share = weights.sum() / np.ceil(weights.sum() / sizes.most) if len(group) else 0.0
         leader, held = -1, np.inf
         for u, weight in zip(group.tolist(), weights.tolist(), strict=True):

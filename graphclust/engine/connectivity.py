@@ -285,7 +285,7 @@ def _in_clusters(
     loop: Any, graph: Graph, labels: npt.NDArray[np.int32], by_weight: bool, *arrays: npt.NDArray[Any]
 ) -> None:
     """Run a loop over clusters 0, 1, ..., on all threads; label -1 is for no cluster."""
-    rows = graph.rows if by_weight else graph.rows._replace(weights=NO_WEIGHTS)
+    rows = graph.rows if by_weight else graph.rows._replace(weights=NO_WEIGHTS)  # without weights each edge counts 1
     n_aside = np.count_nonzero(labels < 0)
     nodes = np.argsort(labels, kind="stable")[n_aside:]
     starts = np.concatenate([[0], np.cumsum(np.bincount(labels[nodes]))])

@@ -64,6 +64,7 @@ def contractions(
     """
     steps: list[Contraction] = []
     while (regions := find(level, within)) is not None:
+        # Such a level costs nearly what the finer one does: its regions are put on that one directly.
         if steps and n_entries(level) > skipped * n_entries(steps[-1].fine):
             last = steps.pop()
             regions_of_fine, fine = Partition(regions.labels[last.regions.labels], regions.sums), last.fine

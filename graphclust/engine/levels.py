@@ -83,7 +83,7 @@ def with_sizes_as_masses(run: Run, size: np.ndarray) -> Run:
 
     Masses are measured by the power of two that is about their mean, since loops take products of them.
     """
-    mass = np.ldexp(size, -np.frexp(size.mean())[1])
+    mass = np.ldexp(size, -np.frexp(size.mean())[1])  # exact: only the exponents change
     level = read_only_level(run.finest.rows, Terms(run.finest.terms.loops, mass, size))
     return replace(run, finest=level, totals=Totals(run.totals.volume, float(mass.sum())))
 

@@ -135,6 +135,7 @@ class Mover:
         n_batches = len(starts) - 1
         if n_threads() == 1:
             return [np.array([0, starts[b + 1] - starts[b]]) for b in range(n_batches)], [[]] * n_batches
+        # Several for each thread, so that a slow one holds up no others.
         chunk = max(CHUNK, int(entries[-1]) // (n_batches * CHUNKS_PER_THREAD * n_threads()))
         by_entries = np.searchsorted(entries, np.arange(0, entries[-1], chunk))
         bounds = np.unique(np.concatenate([starts, by_entries]))
@@ -178,7 +179,8 @@ class Mover:
             return seen
 
         looks = map_blocks(look, thread_blocks(k))
-        best = max(looks, key=lambda seen: (seen.most, -seen.best))
+        best = max(looks, key=lambda seen: (seen.most, -seen.best))  # as one thread breaks ties: the lowest cluster
+        # Better alone than with any cluster of any range.
         best = best._replace(is_best_alone=all(seen.is_best_alone for seen in looks))
         note_choice(i, best, level.rows, state.labels, batch, choices)
 

@@ -89,18 +89,19 @@ def levels_within_bound(
         if earlier is not None and depth + 1 < len(earlier.levels):  # on the last one parts may be even, in pieces
             is_same = ~has_changed(labels, earlier.levels[depth - 1], earlier.n_changed > 0)[labels[nodes]]
             parts[is_same] = without_gaps(earlier.levels[depth][nodes[is_same]])
-        others = nodes[~is_same]
+        others = nodes[~is_same]  # clusters that an update has not touched keep the parts that they had
         if len(others):
             part, clusters = _graph_of_clusters(graph, labels, others)
+            # Deeper than the levels before: as in a fresh run.
             before = None if earlier is None or depth >= len(earlier.levels) else earlier.at(others)
             alone = None if wanted.layered is None else wanted.layered.alone(others, clusters, part)
             on, task = judge_alone(part, clusters, resolution, wanted.objective, alone)
             inside = clusters_inside(on, clusters, task, run, before, depth)
             inside = join_small(part.rows, inside, sizes.at(others)._replace(most=np.inf))
             parts[~is_same] = inside + (int(parts.max()) + 1)
-        parts_of = np.zeros(int(own.max()) + 1, np.int64)
+        parts_of = np.zeros(int(own.max()) + 1, np.int64)  # how many clusters each of them was split into
         np.add.at(parts_of, own[np.unique(parts, return_index=True)[1]], 1)
-        is_whole[nodes] = parts_of[own] == 1
+        is_whole[nodes] = parts_of[own] == 1  # not tried again; split evenly in the end
         if parts_of.max() > 1:
             labels = keep(nest_clusters(labels, nodes, parts))
             yield labels
@@ -140,7 +141,7 @@ def thin_levels(graph: Graph, levels: list[Labels], most: int, sizes: Sizes) -> 
     """
     if len(levels) <= most:
         return levels
-    kept = np.linspace(0, len(levels) - 1, most).round().astype(int).tolist() if most > 1 else [-1]
+    kept = np.linspace(0, len(levels) - 1, most).round().astype(int).tolist() if most > 1 else [-1]  # evenly by depth
     *above, last = [levels[place] for place in kept]
     coarse = above[-1] if above else np.zeros(graph.n_nodes, np.int32)
     return [*above, parts_of_clusters(without_cut_edges(graph, coarse), last, sizes)]
@@ -159,6 +160,7 @@ def judge_alone(
     terms = weigh(graph, objective).terms
     mass = np.bincount(labels, weights=terms.mass)
     inside = np.bincount(labels, weights=graph.degrees)
+    # Then a cluster's mass squared is its volume: the resolution is of the cluster alone.
     scaled = terms.mass * (np.sqrt(inside) / mass)[labels]
     on = WeighedGraph(graph, node_terms(terms.loops, scaled, graph.degrees))
     return on, Task(Objective(ADDITIVE, resolution, graph.total_volume / graph.n_nodes), 0)
@@ -188,7 +190,9 @@ def _parts_before(labels: Labels, earlier: EarlierLevels, nodes: npt.NDArray[np.
     first[labels] = above
     members = np.bincount(above_of_all[above_of_all >= 0], minlength=int(above_of_all.max(initial=0)) + 1)
     differs = (above != first[labels]) | (above < 0) | (earlier.n_changed[nodes] > 0)
+    # A cluster that has lost nodes, as well as one that has gained some.
     differs |= members[above] != np.bincount(labels)[labels]
+    # One number for each pair, -1 included.
     pairs = labels.astype(np.int64) * (int(below.max(initial=0)) + 2) + below + 1
     before = np.unique(pairs, return_inverse=True)[1].astype(np.int32)
     differs |= sizes.of_clusters(before)[before] > sizes.most

@@ -88,7 +88,7 @@ def move_nodes(
     placed = np.flatnonzero((given >= 0) & ~graph.isolated)
     names, cluster = np.unique(given[placed], return_inverse=True)
     k = len(names)
-    if k < 2:
+    if k < 2:  # no other cluster to move to
         return given.astype(np.int64)
     part = graph if len(placed) == graph.n_nodes else graph.subgraph(placed)
     # Terms are those in the whole graph, so that links to other nodes count as links out of a cluster.

@@ -73,6 +73,7 @@ def bound_all(shares: Shares, task: Task, spare: float = 0.0) -> tuple[Task, np.
     spare : by how much parts may pass their bounds. All may be as far from their targets as the part that may least.
     """
     target, largest = shares.target, float(shares.target.max())
+    # Equal shares: the bounds are the same for all, and no ballast is needed.
     if (target == largest).all():
         least, most = float(shares.least.max()), float(shares.most.min())
     else:
@@ -88,7 +89,7 @@ def worth(level: Level, partition: Partition, task: Task, run: Run) -> tuple[boo
 
 def best_of(level: Level, pool: Sequence[Partition], task: Task, run: Run) -> Partition:
     """The partition of most value, among those within the bounds if there are any."""
-    return max(pool, key=lambda one: worth(level, one, task, run))
+    return max(pool, key=lambda one: worth(level, one, task, run))  # the first of equals, so that order decides
 
 
 def rebalance(
@@ -148,8 +149,9 @@ def settle_parts(
     if k > 1 and in_rounds and n_entries(level) <= MOST_IN_ROUNDS:
         rounds = loops.Rounds(COARSE_TOLERANCE if relaxed else FINEST_TOLERANCE, 1 if is_late else rounds_in_vain)
         partition = loops.move_in_rounds(level, partition, bound, ballast, rounds)
+    # Full parts: nodes can only change places, so a part may be one node over on the way.
     slack = float(size.max()) if room_left(shares, size) < k * mean else 0.0
-    for search_limits in (WHOLE, LOCAL._replace(rounds=searches))[is_late:]:
+    for search_limits in (WHOLE, LOCAL._replace(rounds=searches))[is_late:]:  # once time is up only the cheap search
         limits = search_limits._replace(slack=slack)
         partition = climbing.climb(level, partition, bound, ballast, limits, draws_of(run.rng))
     run.reads(level, n_entries(level))
@@ -167,6 +169,7 @@ def merge(level: Level, task: Task, run: Run) -> Partition:
     n = len(size)
     pairs = np.full((n, 2), -1, np.int32)
     agglomerate(level, task._replace(k=1, least=0.0), run, NO_GAINS, pairs)
+    # Row t is the union that leaves t clusters: in the order in which they were made.
     unions, load = pairs[pairs[:, 0] >= 0][::-1].tolist(), size.tolist()
     n_heavy, n_unions = sum(held >= task.least for held in load), -1
     for i, (ended, enlarged) in enumerate(unions, 1):

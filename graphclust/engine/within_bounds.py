@@ -99,6 +99,7 @@ def search_within(level: Level, free: Partition, schedule: Schedule, effort: Eff
         return free
     steps = coarsen(level, penalties[0], task, run, free)
     top = coarsest(level, steps)
+    # Inside the clusters that were found without bounds.
     tries = [partial(v_cycle, top, restricted(steps, free), task, penalties[0])]
     tries += [partial(v_cycle, top, None, task, penalty) for penalty in penalties]
     repels = bool(level.terms.layers) and level.rows.weights.min(initial=1.0) <= 0.0  # no cut is small or large then
@@ -154,6 +155,7 @@ def _find_connected(level: Level, partition: Partition, schedule: Schedule, run:
     yield from made[1:]
     yield reconnect(level, partition, task, run)
     for one in [one for one in made if is_few and len(one.sums.size) == task.k]:
+        # Connected first, whatever the bounds; then evened out by pieces that keep it so.
         whole = connect_once(level, settle(level, one, free, run), free, run)
         yield settle_connected(level, balance_by_pieces(level, whole, task, run), task, run)
     if is_few and (run.graph is None or run.graph.n_components == 1):
@@ -278,6 +280,7 @@ def best_of_all(level: Level, task: Task, run: Run) -> Partition | None:
     labels = np.empty((1, 0), np.int32)  # a partition a row, of one more node each time
     for _ in range(n):
         n_used = labels.max(axis=1, initial=-1) + 1
+        # Equal parts have no names: a node goes to one in use or to the next, so that none is listed twice.
         choices = np.minimum(n_used + 1, k) if run.shares is None else np.full(len(labels), k)
         if choices.sum() > MOST_COMPARED:
             return None
@@ -305,7 +308,7 @@ def improve_parts(level: Level, partition: Partition, max_cycles: int, run: Run)
     """The partition after V-cycles while they gain: each part holds as much as before, and the cut is no larger."""
     k = len(partition.sums.size)
     load = np.bincount(partition.labels, level.terms.size, minlength=k)
-    run = replace(run, shares=Shares(load, np.zeros(k), load))
+    run = replace(run, shares=Shares(load, np.zeros(k), load))  # what a part holds now is the most that it may
     task = Task(Objective(ADDITIVE, 0.0, mean_weight(level)), k, 0.0, float(load.max()))
     for _ in range(max_cycles):
         made = v_cycle(level, partition, task, 0.0, run)
