@@ -85,6 +85,8 @@ def test_every_number_of_the_engine_is_varied(bench):
     assert len({(change.method, change.what) for change in ablation.CHANGES}) == len(ablation.CHANGES)
     varied = {name for change in ablation.CHANGES for _, name, _ in change.patches} | ablation.NOT_VARIED
     assert tuned - varied == set() and ablation.NOT_VARIED - tuned == set()
+    patches = [patch for change in ablation.CHANGES for patch in change.patches]
+    assert [name for module, name, _ in patches if not hasattr(module, name)] == []
 
 
 def test_the_engine_has_sixteen_tuned_numbers_at_most(bench):

@@ -73,9 +73,8 @@ def best_parent(level, parents, schedule, run):
     return max(parents, key=lambda one: value(one, schedule.task))
 
 
-def another_v_cycle(level, schedule, run):
-    """In place of the start by excess: a V-cycle as the first is."""
-    return engine.first_v_cycle(level, schedule, 0, run)
+def not_at_all(*given):
+    """In place of a step that may fail: it does."""
 
 
 def matched(cycles: engine.Cycles) -> dict[str, engine.Effort]:
@@ -111,7 +110,7 @@ CHANGES = [
         "IN_VAIN": (0.05, 1.0), "FM_MIN_ENTRIES": (0, 1 << 14), "ROUNDS": (1, 9),
     }),
     Change("no Fiduccia-Mattheyses", "multilevel", ((engine, "climb", as_it_is),)),
-    Change("no start by excess", "multilevel", ((engine, "start_by_excess", another_v_cycle),)),
+    Change("no regions merged by excess", "multilevel", ((engine, "merge_regions", not_at_all),)),
     *everywhere("multilevel", "ROUNDS", (1, 4), local_moving, local_moving, v_cycle),
     *numbers("multilevel", engine, {
         "MIN_REGIONS": (6, 24), "COARSER": (2.0, 8.0), "UNCLEAR": (0.0, 0.05, 0.2, 1.0),
