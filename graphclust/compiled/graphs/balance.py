@@ -41,7 +41,7 @@ class Work(NamedTuple):
 def work_for(level, k):
     """Room for balancing k clusters of a level."""
     n = len(level.terms.mass)
-    room = 2 * n + len(level.rows.indices) + 1
+    room = 2 * n + len(level.rows.indices) + 1  # each node, and each raised gain of a neighbor
     scratch = scratch_for(k)
     return Work(np.empty(room), np.empty(room, np.int32), np.full(n, np.nan), scratch)
 
@@ -88,6 +88,7 @@ def _best_place(u, roomiest, level, objective, state, scratch):
         if to == NOWHERE or limits.load[to] + size > limits.most:
             return np.int64(NOWHERE), -np.inf
         gain, _, _ = _gain_of(u, to, level, objective, state)
+    # Per size: a loss should move much, a gain comes first where it does.
     return to, gain / size if gain < 0.0 else gain * size
 
 
@@ -95,7 +96,7 @@ def _best_place(u, roomiest, level, objective, state, scratch):
 def _is_done(c, leaving, sums, limits):
     """Whether no more nodes have to leave cluster c."""
     if leaving[c] == 1:
-        return limits.load[c] <= limits.most or sums.size[c] == 1
+        return limits.load[c] <= limits.most or sums.size[c] == 1  # the last node stays, however heavy
     return leaving[c] == 0 or sums.size[c] == 0
 
 
@@ -120,7 +121,7 @@ def _empty(leaving, level, objective, state, work):
         gain, u = gains[0], np.int64(items[0])
         size = pop(gains, items, size)
         own = labels[u]
-        if gain != known[u]:
+        if gain != known[u]:  # an older entry of the node
             continue
         known[u] = np.nan
         if _is_done(own, leaving, sums, limits):
@@ -139,7 +140,7 @@ def _empty(leaving, level, objective, state, work):
             if labels[v] == own and known[v] > -np.inf and size < len(gains) - 1:
                 known[v] += MOST_PER_LINK * (rows.weights[e] if weighted else 1.0) / max(limits.size[v], 1e-300)
                 size = push(gains, items, size, known[v], v)
-    for i in range(size):
+    for i in range(size):  # what is left in the heap is unknown to the next call
         known[items[i]] = np.nan
 
 
@@ -152,7 +153,7 @@ def _offer(u, c, size, level, objective, state, work):
         v = np.int64(level.rows.indices[e])
         if labels[v] != c and _may_give(v, c, state) and size < len(gains) - 1:
             gain, _, _ = _gain_of(v, c, level, objective, state)
-            if gain != known[v]:
+            if gain != known[v]:  # pushed already with the same gain, if it is equal
                 known[v] = gain
                 size = push(gains, items, size, gain, v)
     return size
@@ -232,18 +233,18 @@ def bring_within(level, task, ballast, labels, sums, work):
     limits = Limits(level.terms.size, load, 0.0, task.most)
     _add_up(load, level, labels, ballast)
     for c in range(k):
-        leaving[c] = load[c] > task.most
+        leaving[c] = load[c] > task.most  # 1: down to the bound
     _empty(leaving, level, task.objective, (labels, sums, limits), work)
     _add_up(load, level, labels, ballast)
     state, within = (labels, sums, Limits(level.terms.size, load, task.least, task.most)), True
-    for c in np.argsort(load):
+    for c in np.argsort(load):  # the emptiest first, since it needs the most
         is_empty = sums.size[c] == 0
         if (is_empty and task.k == 0) or (not is_empty and load[c] >= task.least):
             continue
         if _fill(c, level, task.objective, state, work):
             continue
         leaving[:] = 0
-        leaving[c] = 2
+        leaving[c] = 2  # 2: all of them
         if task.k == 0:
             _empty(leaving, level, task.objective, state, work)
         within = within and task.k == 0 and sums.size[c] == 0
@@ -305,9 +306,10 @@ def _choose_moves(rows, labels, load, tolerance, moves, scratch):
             c = scratch.met[j]
             link = scratch.link[c]
             scratch.link[c] = 0.0
-            cut += link
+            cut += link  # of both ends, so every edge twice
             if link > most or (link == most and to >= 0 and load[c] < load[to]):
                 to, most = c, link
+        # A small loss is allowed: the neighbors may come along.
         is_chosen = to >= 0 and not moves.stays[u] and inner - most <= tolerance * inner
         moves.target[u] = to if is_chosen else -1
         moves.gain[u] = most - inner
@@ -329,11 +331,12 @@ def _move_chosen(n_chosen, level, labels, load, count, moves):
         for e in range(rows.indptr[u], rows.indptr[u + 1]):
             v = np.int64(rows.indices[e])
             if v != u:
+                # As if those of more gain had moved already (Jet's afterburner).
                 is_first = target[v] >= 0 and (gain[v] > mine or (gain[v] == mine and v < u))
                 c = target[v] if is_first else labels[v]
                 w = rows.weights[e] if weighted else 1.0
                 change += w * (np.float64(c == to) - np.float64(c == own))
-        nodes[n_moves] = u
+        nodes[n_moves] = u  # written over unless it counts: a branch is unpredictable
         n_moves += change >= 0.0
     for i in range(n_moves):
         u = np.int64(nodes[i])
@@ -380,7 +383,7 @@ def move_in_rounds(level, partition, task, ballast, rounds):
             break
         if not _are_within(task, load, sums.size):
             bring_within(level, task, ballast, labels, sums, work)
-    if least_cut == np.inf:
+    if least_cut == np.inf:  # no round was within the bounds
         return partition
     made, stays = ClusterSums(np.zeros(k), np.zeros(k), np.zeros(k, np.int64)), np.empty(n)
     weights_to_own(0, n, 0, level.rows, best, stays)

@@ -128,14 +128,15 @@ def best_by(objective, node, sums, scratch, n_met, most, limits):
     """`best_cluster_met` for a kind of objective that is known when the loop is compiled."""
     link, met = scratch
     best, shared = np.int32(-1), 0.0
-    for i in range(1, n_met):
+    for i in range(1, n_met):  # the first cluster met is its own
         c = np.uint32(met[i])
         w = link[c]
         link[c] = 0.0
         gain = gain_of_joining(objective, w, node.loop, node.mass, sums.inside[c], sums.mass[c], objective.layers)
+        # A constant True without bounds: nothing is left of it then.
         gain = gain if has_room(limits, c, node.size) else -np.inf
         best, most = better_of(met[i], gain, best, most)
-        shared = w if best == met[i] else shared
+        shared = w if best == met[i] else shared  # no branch: which cluster is best is unpredictable
     return best, most, shared
 
 
@@ -147,7 +148,7 @@ def meet_clusters(u, rows, labels, scratch, layers):
     first, last = rows.indptr[u], rows.indptr[u + 1]
     row, weights = rows.indices[first:last], rows.weights[first:last]
     met[0], n_met = own, 1
-    link[own] = LEAST_LINK
+    link[own] = LEAST_LINK  # so that it counts as met, and comes first
     for e in range(len(row)):
         v = np.uint32(row[e])
         if v != u:
@@ -164,7 +165,7 @@ def judge(u, n_met, level, objective, now, scratch):
     """What a move of u to one of the clusters met would change; every link is zero again afterwards."""
     labels, sums, rules = now
     own, loop, mass = labels[u], level.terms.loops[u], level.terms.mass[u]
-    stays = scratch.link[own]
+    stays = scratch.link[own]  # LEAST_LINK in it is lost in any sum, and does not matter alone
     scratch.link[own] = 0.0
     loss = loss_of_leaving(objective, stays, loop, mass, sums.inside[own], sums.mass[own], objective.layers)
     least = loss + LEAST_GAIN * objective.unit
@@ -187,7 +188,7 @@ def may_move(u, now):
     if own < 0:
         return False
     if sums.size[own] == 1:
-        return rules.fewest < len(sums.size)
+        return rules.fewest < len(sums.size)  # an upper bound of the clusters left; `make_moves` counts exactly
     return may_lose(rules.limits, own, size_at(rules.limits, u))
 
 
@@ -206,11 +207,12 @@ def note_choice(i, look, rows, labels, batch, choices):
     u, n_earlier = np.uint32(batch.nodes[i]), 0
     choices.stays[i], choices.shared[i], choices.target[i] = look.stays, look.shared, look.best
     if look.is_best_alone:
-        choices.target[i], choices.shared[i] = labels[u], 0.0
+        choices.target[i], choices.shared[i] = labels[u], 0.0  # its own label stands for a cluster by itself
     if choices.target[i] >= 0:
         place = batch.entries[i] - batch.entries[0]
         for e in range(rows.indptr[u], rows.indptr[u + 1]):
             v = np.uint32(rows.indices[e])
+            # Before u in the same batch: `make_moves` asks whether it has moved.
             if v < u and batch.low <= hash_of(v, batch.key, batch.shift) < batch.high:
                 choices.entry[place + n_earlier], choices.label[place + n_earlier] = e, labels[v]
                 n_earlier += 1
@@ -224,6 +226,7 @@ def choose_moves(first, last, level, objective, now, batch, choices, scratch):
     many = len(labels) > CACHED
     for i in range(first, last):
         u = np.uint32(nodes[i])
+        # Three steps of prefetching: the number of a node, its row, its neighbors' labels.
         if i + 3 * AHEAD < last:
             ask_for_next(labels, rows, nodes, i, AHEAD, many)
         choices.target[i], choices.n_earlier[i] = -1, 0

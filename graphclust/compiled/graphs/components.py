@@ -12,7 +12,7 @@ FEW = 2  # neighbors, which mostly make one part of a cluster already
 @loop(**UNCOUNTED)
 def root(parent, u):
     while parent[u] != u:
-        parent[u] = parent[parent[u]]
+        parent[u] = parent[parent[u]]  # path halving
         u = parent[u]
     return u
 

@@ -93,7 +93,7 @@ def contract(level, partition):
     starts, nodes, entries = group_members(labels, rows.indptr, k)
     room = 1
     for c in range(k):
-        room += min(entries[c + 1] - entries[c], k)
+        room += min(entries[c + 1] - entries[c], k)  # no row of a cluster has more than either
     first, indptr = np.int64(0), np.zeros(k + 1, np.int64)
     made = MadeRows(indptr[1:], np.empty(room, np.int32), np.empty(room))
     n_entries = link_clusters(first, k, first, made, rows, Members(labels, starts, nodes, terms.layers))

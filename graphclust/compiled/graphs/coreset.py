@@ -44,7 +44,7 @@ def draw_leaf(tree, uniform):
     node = 0
     while node < n_internal:
         left = 2 * node + 1
-        if target < tree[left] or tree[left + 1] == 0.0:
+        if target < tree[left] or tree[left + 1] == 0.0:  # never a subtree without mass, whatever the rounding
             node = left
         else:
             target -= tree[left]
@@ -90,7 +90,7 @@ def add_seed(rank, seed, rows, terms, tree, distances):
     indptr, indices, weights = rows
     degrees, self_affinity, point_weights = terms
     sq_distances, nearest, tally = distances
-    sq_distances[seed] = 0.0
+    sq_distances[seed] = 0.0  # and so it is never drawn again
     nearest[seed] = rank
     set_leaf(tree, seed, 0.0)
     tally[ENTRIES_READ] += indptr[seed + 1] - indptr[seed]
@@ -208,12 +208,12 @@ def shared_neighbors(first, last, block, made, most, scale, rows, visits):
             start, end = starts[z], starts[z + 1]
             factor = w / degrees[z]
             n_visitors = end - start
-            if n_visitors > most:
+            if n_visitors > most:  # a hub: the run that x is in stands for all its visitors
                 run = (first_at_least(visitors, start, end, x) - start) // most
                 end = min(start + (run + 1) * most, end)
                 start += run * most
                 if end - start > 1:
-                    factor *= (n_visitors - 1) / (end - start - 1)
+                    factor *= (n_visitors - 1) / (end - start - 1)  # x itself is no neighbor of its own
             for i in range(start, end):
                 y = visitors[i]
                 if y == x:
@@ -335,9 +335,10 @@ def approach_seeds(first, last, rank, seeds, terms, distances):
         if first <= seed < last:
             sq_distances[seed - first] = 0.0
             nearest[seed - first] = rank + i
+        # From the first neighbor of the block on.
         for e in range(first_at_least(seeds.indices, seeds.indptr[i], seeds.indptr[i + 1], first), seeds.indptr[i + 1]):
             x = seeds.indices[e] - first
-            if x >= last - first:
+            if x >= last - first:  # columns increase: the rest is of later blocks
                 break
             tally[ENTRIES_READ] += 1
             if x + first == seed:

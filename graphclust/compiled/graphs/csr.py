@@ -55,12 +55,12 @@ def check_rows(first, last, block, rows, weight_bits, sums, faults, asymmetry):
             j = np.int64(row[e])
             n_faults += (j < 0) | (j >= n)
             n_below += j < i
-            code = mix_bits(np.uint64(min(i, j)) << np.uint64(32) | np.uint64(max(i, j)))
+            code = mix_bits(np.uint64(min(i, j)) << np.uint64(32) | np.uint64(max(i, j)))  # alike for (i, j) and (j, i)
             if weighted:
                 code = mix_bits(code + row_bits[e] * GOLDEN)
             total += np.int64(code) * (np.int64(j > i) - np.int64(j < i))
         for e in range(1, len(row)):
-            n_faults += row[e] <= row[e - 1]
+            n_faults += row[e] <= row[e - 1]  # columns have to increase
         degree = float(len(row))
         if weighted:
             for e in range(len(row)):
@@ -198,6 +198,7 @@ def copy_rows(first, last, block, nodes, rows, chosen):
             e = start + j
             if room < length:
                 e = start + j * length // room
+                # One entry of each run, so that the whole row is represented.
                 run = start + (j + 1) * length // room - e
                 e += np.int64(mix_bits(np.uint64(rows.indices[start]) + np.uint64(j)) % np.uint64(run))
             chosen.indices[free + j] = rows.indices[e]
@@ -210,7 +211,7 @@ def bound_columns(first, last, rows, starts, ends):
     """Where the entries of the columns first..last-1 start and end in each row."""
     for i in range(len(rows.nodes)):
         starts[i] = first_at_least(rows.indices, rows.indptr[i], rows.indptr[i + 1], first)
-        ends[i] = first_at_least(rows.indices, starts[i], rows.indptr[i + 1], last)
+        ends[i] = first_at_least(rows.indices, starts[i], rows.indptr[i + 1], last)  # from the start on, which is known
 
 
 @loop(**UNCOUNTED)
@@ -223,7 +224,7 @@ def count_entries(first, last, block, nodes, rows, position, counts):
             ask_for_neighbors(position, rows, nodes[r + AHEAD])
         count = 0
         for e in range(rows.indptr[nodes[r]], rows.indptr[nodes[r] + 1]):
-            count += position[np.uint32(rows.indices[e])] >= 0
+            count += position[np.uint32(rows.indices[e])] >= 0  # unsigned: no test for counting from the end
         counts[r + 1] = count
 
 
@@ -282,6 +283,7 @@ def splice_entries(rows, entries, indices, weights):
     """The entries of all rows after the changes go to `indices` and, unless it is empty, to `weights`."""
     weighted, has_weights, start, free = len(weights) > 0, len(rows.weights) > 0, 0, 0
     for i in range(len(entries.place) + 1):
+        # Up to the next change, and behind the last to the end.
         end = entries.place[i] if i < len(entries.place) else len(rows.indices)
         old, new = rows.indices[start:end], indices[free : free + end - start]
         for e in range(len(new)):
@@ -292,7 +294,7 @@ def splice_entries(rows, entries, indices, weights):
         free += end - start
         start = end
         if i < len(entries.place):
-            start += entries.is_there[i]
+            start += entries.is_there[i]  # the old entry is passed over
             if entries.weight[i] != 0.0:
                 indices[free] = entries.column[i]
                 if weighted:
@@ -310,6 +312,7 @@ def hash_neighbors(first, last, block, rows, weight_bits, seen, hashed):
         total = np.uint64(0)
         for e in range(rows.indptr[u], rows.indptr[u + 1]):
             near = seen[np.uint32(rows.indices[e])]
+            # A sum does not depend on the order.
             total += near * mix_bits(weight_bits[e] + GOLDEN) if weighted else near
         hashed[u] = mix_bits(seen[u] + mix_bits(total + GOLDEN) + GOLDEN)
 
@@ -339,7 +342,7 @@ def gather_entries(indptr, indices, values, rows, columns, block):
     n_columns = len(columns)
     for i in range(len(rows)):
         start, end = indptr[rows[i]], indptr[rows[i] + 1]
-        if end - start < n_columns:
+        if end - start < n_columns:  # each entry of the row is searched for among the columns
             for e in range(start, end):
                 at = first_at_least(columns, 0, n_columns, indices[e])
                 if at < n_columns and columns[at] == indices[e]:
@@ -347,6 +350,6 @@ def gather_entries(indptr, indices, values, rows, columns, block):
         else:
             at = start
             for c in range(n_columns):
-                at = first_at_least(indices, at, end, columns[c])
+                at = first_at_least(indices, at, end, columns[c])  # columns increase: the search goes on from there
                 if at < end and indices[at] == columns[c]:
                     block[i, c] = values[at]

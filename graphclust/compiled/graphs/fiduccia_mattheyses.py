@@ -85,6 +85,7 @@ def look_at(u, level, objective, labels, sums, scratch, limits):
     n_met = meet_clusters(u, rows, labels, scratch, objective.layers)
     stays = scratch.link[own]
     scratch.link[own] = 0.0
+    # No neighbor elsewhere, or the cluster cannot spare the node.
     if n_met == 1 or sums.size[own] == 1 or not may_lose(limits, own, limits.size[u]):
         for i in range(1, n_met):
             scratch.link[scratch.met[i]] = 0.0
@@ -123,7 +124,7 @@ def _search_from(seeds, level, task, search_limits, state, search):
     weighted, least, room = len(rows.weights) > 0, LEAST_GAIN * objective.unit, len(gains) - 1
     size = 0
     for u in seeds:
-        if locked[u] != KEPT and size < room:
+        if locked[u] != KEPT and size < room:  # a move that was rolled back may be tried from another seed
             locked[u] = 0
             if np.isnan(gain[u]):
                 gain[u] = look_at(np.int64(u), level, objective, labels, sums, scratch, limits).gain
@@ -131,7 +132,7 @@ def _search_from(seeds, level, task, search_limits, state, search):
     made, kept, value, highest, over, in_vain, n_changed, n_kept, entries = 0, 0, 0.0, 0.0, 0.0, 0, 0, 0, 0.0
     while size > 0 and in_vain < search_limits.moves and entries < search_limits.entries and n_changed < room:
         u = np.int64(items[0])
-        is_true = gains[0] == gain[u] and locked[u] == 0
+        is_true = gains[0] == gain[u] and locked[u] == 0  # else an older entry: there is one for each change of a gain
         size = pop(gains, items, size)
         if not is_true:
             continue
@@ -140,18 +141,20 @@ def _search_from(seeds, level, task, search_limits, state, search):
         gain[u] = step.gain
         if step.to < 0:
             continue
-        if size > 0 and step.gain < gains[0]:
+        if size > 0 and step.gain < gains[0]:  # the estimate was too high: another node may gain more
             size = push(gains, items, size, step.gain, u)
             continue
         own, to = labels[u], step.to
         trail[made], left[made], locked[u] = u, own, KEPT
         made += 1
+        # Only these two clusters change: their excess is taken out, and added again below.
         over -= _excess(limits, task.least, most, own) + _excess(limits, task.least, most, to)
         change_cluster(u, to, step.stays, step.shared, level.terms, labels, sums, limits)
         over += _excess(limits, task.least, most, own) + _excess(limits, task.least, most, to)
         value += step.gain
         in_vain += 1
         entries += rows.indptr[u + 1] - rows.indptr[u]
+        # Only where all clusters are within the bounds is there a best prefix.
         if value > highest + least and over <= 0.0:
             highest, kept, in_vain, entries = value, made, 0, 0.0
         for e in range(rows.indptr[u], rows.indptr[u + 1]):
@@ -173,14 +176,14 @@ def _search_from(seeds, level, task, search_limits, state, search):
                 gain[v] = look_at(v, level, objective, labels, sums, scratch, limits).gain
             if gain[v] > NEVER and locked[v] == 0 and size < room:
                 size = push(gains, items, size, gain[v], v)
-        if kept == made:
+        if kept == made:  # the changes up to the best prefix stay after the rollback
             n_kept = n_changed
-    for i in range(n_changed - 1, n_kept - 1, -1):
+    for i in range(n_changed - 1, n_kept - 1, -1):  # backwards: a node that changed twice gets its first value
         gain[changed[i]] = before[i]
     for i in range(made - 1, kept - 1, -1):
         u, own, to = np.int64(trail[i]), labels[trail[i]], left[i]
         locked[u] = ROLLED_BACK
-        stays, shared = links_of(u, own, to, rows, labels)
+        stays, shared = links_of(u, own, to, rows, labels)  # the neighbors have moved too: links are added up again
         change_cluster(u, to, stays, shared, level.terms, labels, sums, limits)
     return highest
 

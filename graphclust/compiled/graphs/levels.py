@@ -95,6 +95,7 @@ def loads_of(size, labels, k):
 @loop()
 def limits_of(size, labels, k, least, most):
     """The limits of k clusters as they are; None where nodes have no sizes."""
+    # None is known when the loop is compiled.
     return where_given(size, Limits(size, loads_of(size, labels, k), least, most))
 
 

@@ -102,10 +102,12 @@ def next_round(waits, indptr, key):
                 waits[u] = IN_ROUND if waits[u] == WAITS else IDLE
     n_batches = max(1, min(BATCHES, n_waiting // NODES_PER_BATCH))
     shift = 0
+    # Larger groups while every batch still has GROUPS_PER_BATCH of them.
     while shift < GROUP and (n >> (shift + 1)) >= GROUPS_PER_BATCH * n_batches:
         shift += 1
     starts, entries = np.zeros(n_batches + 1, np.int64), np.zeros(n_waiting + 1, np.int64)
     for i in range(n_waiting):
+        # A counting sort by batch: stable, so that nodes stay in their order.
         starts[batch_of(waiting[i], key, shift, n_batches) + 1] += 1
     for b in range(n_batches):
         starts[b + 1] += starts[b]
@@ -114,7 +116,7 @@ def next_round(waits, indptr, key):
         u = waiting[i]
         b = batch_of(u, key, shift, n_batches)
         nodes[place[b]] = u
-        entries[place[b] + 1] = indptr[u + 1] - indptr[u]
+        entries[place[b] + 1] = indptr[u + 1] - indptr[u]  # summed below, once all are in place
         place[b] += 1
     for i in range(n_waiting):
         entries[i + 1] += entries[i]
@@ -125,6 +127,7 @@ def next_round(waits, indptr, key):
 def batch_at(now, b):
     """Batch b of a round."""
     n_batches, first, last = len(now.starts) - 1, now.starts[b], now.starts[b + 1]
+    # Hashes h with h * n_batches >> 32 == b: rounded up, as integer division rounds down.
     low, high = -((-b << 32) // n_batches), -((-(b + 1) << 32) // n_batches)
     return Batch(now.nodes[first:last], now.entries[first : last + 1], now.key, now.shift, low, high)
 
@@ -154,6 +157,7 @@ def make_moves(level, objective, now, batch, choices, moving):
         u = np.uint32(batch.nodes[i])
         own, stays, shared = labels[u], choices.stays[i], choices.shared[i]
         place = batch.entries[i] - batch.entries[0]
+        # Neighbors that came first in the batch may have moved since: their weight goes where they are now.
         for j in range(place, place + choices.n_earlier[i]):
             e, then = choices.entry[j], choices.label[j]
             since = labels[np.uint32(rows.indices[e])]
@@ -162,15 +166,17 @@ def make_moves(level, objective, now, batch, choices, moving):
                 stays += w * (np.float64(since == own) - np.float64(then == own))
                 shared += w * (np.float64(since == to) - np.float64(then == to))
         loop, mass, size = terms.loops[u], terms.mass[u], size_at(limits, u)
-        alone = to == own
+        alone = to == own  # the code of `choose` for a cluster by itself
         is_last = sums.size[own] == 1
         moving.waits[u] = WAITS  # unless the move is made
         may_vanish = not alone and len(sums.size) - counts[N_EMPTY] > rules.fewest
+        # The rules are asked again: earlier moves of the batch may have used up what they allow.
         if (is_last and not may_vanish) or not (is_last or may_lose(limits, own, size)):
             continue
         if alone:
             gain = score(objective, loop, mass, objective.layers)
             shared = 0.0
+        # It vanished, or was filled, since the node chose it.
         elif sums.size[to] == 0 or not has_room(limits, to, size):
             continue
         else:
@@ -203,6 +209,7 @@ def mark_neighbors(first, last, block, rows, labels, now, moving):
         own, b = labels[u], batch_of(u, now.key, now.shift, n_batches)
         for e in range(rows.indptr[u], rows.indptr[u + 1]):
             v = np.uint32(rows.indices[e])
+            # A later batch has seen the move already.
             if labels[v] != own and (waits[v] == IDLE or batch_of(v, now.key, now.shift, n_batches) <= b):
                 waits[v] = WAITS
 
@@ -229,10 +236,10 @@ def play_batches(level, objective, now, this, choices, moving, scratch):
 def moving_of(sums, n):
     """All n nodes wait, for a partition with these sums."""
     k = len(sums.size)
-    waits = np.zeros(-(-n // 8) * 8, np.uint8)
+    waits = np.zeros(-(-n // 8) * 8, np.uint8)  # whole words, which `take_waiting` reads at once
     waits[:n] = WAITS
     moving = Moving(waits, np.empty(n, np.int32), np.empty(k, np.int32), np.zeros(2, np.int64))
-    for c in range(k - 1, -1, -1):
+    for c in range(k - 1, -1, -1):  # so that the lowest empty cluster is on top of the stack
         if sums.size[c] == 0:
             moving.empty[moving.counts[N_EMPTY]] = c
             moving.counts[N_EMPTY] += 1
@@ -279,7 +286,7 @@ def find_regions(level, penalty, size, n_rounds, key):
     rules = Rules(size.fewest, False, limits_of(terms.size, regions.labels, n, 0.0, size.most))
     now, moving, scratch = State(regions.labels, regions.sums, rules), moving_of(regions.sums, n), scratch_for(n)
     for _ in range(n_rounds):
-        if n - moving.counts[N_EMPTY] <= size.fewest:
+        if n - moving.counts[N_EMPTY] <= size.fewest:  # as few regions as there may be
             break
         moving.waits[:n] = WAITS
         read += play_round(level, objective, now, moving, key, scratch)[1]
@@ -297,7 +304,7 @@ def next_key(key):
 def start_of_refinement(level, partition, task):
     """The state in which nodes of a partition move, and all of them wait."""
     n, k, free = len(level.terms.mass), len(partition.sums.size), task.k == 0
-    room = n if free else k
+    room = n if free else k  # where k is free, each node may become a cluster by itself
     sums = ClusterSums(np.zeros(room), no_masses(partition.sums.mass, room), np.zeros(room, np.int64))
     for c in range(k):
         sums.inside[c] = partition.sums.inside[c]

@@ -61,7 +61,7 @@ def peel(rows, bar, turn):
     turn : zeros, int32; of the nodes that are peeled -1, -2, ... in their order.
     """
     degree, left, size = sum_rows(rows), len(turn), 0
-    if degree.min() > bar[left]:
+    if degree.min() > bar[left]:  # nothing to peel: most clusters, without a heap
         return left
     gains, items = np.empty(left + len(rows.indices)), np.empty(left + len(rows.indices), np.int32)
     for u in range(left):
@@ -70,12 +70,12 @@ def peel(rows, bar, turn):
     while size > 0:
         u, lowest = items[0], -gains[0]
         size = pop(gains, items, size)
-        if turn[u] < 0 or lowest != degree[u]:
+        if turn[u] < 0 or lowest != degree[u]:  # peeled, or an older entry
             continue
         if lowest > bar[left]:
             break
         left -= 1
-        turn[u] = left - len(turn)
+        turn[u] = left - len(turn)  # -1 for the first
         for e in range(rows.indptr[u], rows.indptr[u + 1]):
             v = rows.indices[e]
             degree[v] -= rows.weights[e]
@@ -97,13 +97,13 @@ def scan(rows, degree, best, is_fixed, parent, place):
     gains, items = np.empty(len(rows.indices) + 1), np.empty(len(rows.indices) + 1, np.int32)
     size, last, n_trees = push(gains, items, 0, 0.0, 0), 0, n
     for i in range(n):
-        while size > 0 and place[items[0]] >= 0:
+        while size > 0 and place[items[0]] >= 0:  # entries of nodes that were scanned meanwhile
             size = pop(gains, items, size)
         if size == 0:  # disconnected
             return 0.0, i
         before, u = last, items[0]
         place[u], last = i, u
-        cut += degree[u] - 2.0 * link[u]
+        cut += degree[u] - 2.0 * link[u]  # of the nodes up to u: its links to those before are inside now
         if i + 1 < n and cut < best and not is_fixed:
             best, length = cut, i + 1
         for e in range(rows.indptr[u], rows.indptr[u + 1]):
@@ -111,15 +111,17 @@ def scan(rows, degree, best, is_fixed, parent, place):
             if place[v] >= 0:
                 continue
             if link[v] < best:
+                # Alike from `best` on, so that each node is pushed few times.
                 size = push(gains, items, size, min(link[v] + weight, best), v)
             link[v] += weight
             if link[v] < best:
+                # Padberg & Rinaldi's test is of two nodes as they are: not of what is joined in this scan already.
                 if is_fixed or is_matched[u] or is_matched[v] or 2.0 * weight < min(degree[u], degree[v]):
                     continue
                 is_matched[u] = is_matched[v] = True
             n_trees -= root(parent, u) != root(parent, v)
             join(parent, u, v)
-            if n_trees == 1:
+            if n_trees == 1:  # one node is left: no lower cut can be there
                 return best, length
     if not is_fixed:
         join(parent, before, last)  # the link of the last node is its degree, but for rounding
@@ -139,7 +141,7 @@ def merge(rows, parent, of):
             number[c] = number[parent[c]]
     for u in range(len(of)):
         of[u] = number[of[u]]
-    none = read_only(np.zeros(n))
+    none = read_only(np.zeros(n))  # the sums of clusters that `contract` carries along, and no cut asks for
     sums = ClusterSums(np.zeros(n), np.zeros(n), np.zeros(n, np.int64))
     return contract(Level(rows, Terms(none, none, None, ())), Partition(number, sums)).rows
 
@@ -155,11 +157,11 @@ def minimum_cut(rows, best, side):
         for c in range(k):
             if degree[c] < degree[lightest]:
                 lightest = c
-        if degree[lightest] < best:
+        if degree[lightest] < best:  # the cut around one node is a cut too
             best = degree[lightest]
             for u in range(n):
                 side[u] = of[u] == lightest
-        if best == 0.0:
+        if best == 0.0:  # disconnected: nothing is below
             break
         parent, place = np.arange(k), np.full(k, -1, np.int32)
         best, length = scan(rows, degree, best, False, parent, place)
@@ -195,6 +197,7 @@ def part_along_minimum_cuts(rows, best, part):
     if not least < best:
         return False
     above, of, k = least * (1.0 + ROUND_OFF), np.arange(len(part)), -1
+    # Scans join what no minimum cut parts, until one joins nothing more.
     while least > 0.0 and len(rows.indptr) - 1 != k:
         k = len(rows.indptr) - 1
         parent = np.arange(k)
@@ -205,6 +208,7 @@ def part_along_minimum_cuts(rows, best, part):
         part[u] = of[u] + 1 if degree[of[u]] <= above else 0
         is_found |= part[u] > 0
     for u in range(len(part)):
+        # Every minimum cut parts several of the nodes left: take the one known.
         part[u] = part[u] if is_found else side[u]
     return True
 
@@ -231,7 +235,7 @@ def cut_clusters(first, last, block, members, rows, place, bar, fate):
                 part[kept[i]] = 1 + among[i]
         else:
             for i in range(len(own)):
-                part[i] = -2 * turn[i] > len(own)
+                part[i] = -2 * turn[i] > len(own)  # peeled to the end: the second half of the order is the denser one
         named = np.full(len(own) + 2, -1)
         for i in range(len(own)):
             u = own[i]

@@ -50,7 +50,7 @@ def join_singletons(rows, size, parts, labels, most):
                     best, most_link = c, link[c]
         for e in range(rows.indptr[u], rows.indptr[u + 1]):
             link[labels[rows.indices[e]]] = 0.0
-        group = open_at[best] if best >= 0 else open_for[parts[u]]
+        group = open_at[best] if best >= 0 else open_for[parts[u]]  # the group that waits for more of the same region
         if group >= 0 and load[group] + size[u] <= most:
             count[labels[u]], load[labels[u]] = 0, 0.0
             labels[u] = group
@@ -96,6 +96,7 @@ def grow_halves(rows, size, parts, target, order):
         halves[u] = 2 * parts[u]
     for start in order:
         p, heap = parts[start], 0
+        # Taken, or the half has its share: it may pass the target by half a node.
         if halves[start] != 2 * p or target[p] == 0.0 or (grown[p] > 0.0 and grown[p] + 0.5 * size[start] >= target[p]):
             continue
         if grown[p] == 0.0:
@@ -114,12 +115,12 @@ def grow_halves(rows, size, parts, target, order):
                 v = np.int64(rows.indices[e])
                 if halves[v] == 2 * p and v != u:
                     w = rows.weights[e] if weighted else 1.0
-                    if not is_met[v]:
+                    if not is_met[v]:  # what v has to lose is summed when it is first met
                         is_met[v] = True
                         for f in range(rows.indptr[v], rows.indptr[v + 1]):
                             if rows.indices[f] != v:
                                 gain[v] -= rows.weights[f] if weighted else 1.0
-                    gain[v] += 2.0 * w
+                    gain[v] += 2.0 * w  # counted as an edge that v would cut; it would mend it now
                     heap = push(gains, items, heap, gain[v], v)
     return halves
 
@@ -151,13 +152,14 @@ def grow_parts(rows, members, size, most, parts):
         for i in range(members.starts[c], members.starts[c + 1]):
             u = members.nodes[i]
             remaining += size[u]
-            n_starts = push(starts, start_of, n_starts, -left[u], u)
+            n_starts = push(starts, start_of, n_starts, -left[u], u)  # the node tied least to what is left is on top
         while n_starts > 0:
             u = start_of[0]
             is_current = parts[u] < 0 and starts[0] == -left[u]
             n_starts = pop(starts, start_of, n_starts)
             if not is_current:
                 continue
+            # As many parts as the rest needs, all of one size.
             share, held, n_gains = remaining / max(np.ceil(remaining / most), 1.0), 0.0, 0
             while u >= 0:
                 parts[u] = n_parts
@@ -167,6 +169,7 @@ def grow_parts(rows, members, size, most, parts):
                     if parts[v] < 0:
                         w = rows.weights[e] if weighted else 1.0
                         left[v] -= w
+                        # Links to the part at hand; those to earlier parts are void.
                         shared[v] = w + (shared[v] if met_by[v] == n_parts else 0.0)
                         met_by[v] = n_parts
                         n_starts = push(starts, start_of, n_starts, -left[v], v)
@@ -174,6 +177,7 @@ def grow_parts(rows, members, size, most, parts):
                 u = -1
                 while n_gains > 0 and u < 0 and held < share:
                     v = gain_of[0]
+                    # Free, not outdated, and there is room.
                     if parts[v] < 0 and gains[0] == shared[v] - left[v] and held + size[v] <= most:
                         u = v
                     n_gains = pop(gains, gain_of, n_gains)
@@ -226,13 +230,14 @@ def _search(root, rows, size, labels, tree):
                 if tree.place[v] < 0:
                     n_met, u = _meet(v, u, n_met, rows, size, tree), v
                 else:
-                    tree.highest[u] = min(tree.highest[u], tree.place[v])
+                    tree.highest[u] = min(tree.highest[u], tree.place[v])  # a link back: it holds the subtree of u
             continue
         tree.ends[u] = n_met
         above = np.int64(tree.above[u])
         if above >= 0:
             tree.load[above] += tree.load[u]
             tree.highest[above] = min(tree.highest[above], tree.highest[u])
+            # No link leads past `above`: without that node the subtree is cut off (Hopcroft & Tarjan)
             if tree.highest[u] >= tree.place[above]:
                 tree.cut[above] += tree.load[u]
                 tree.ties[above] += rows.weights[tree.next_entry[above] - 1] if len(rows.weights) > 0 else 1.0
@@ -253,14 +258,16 @@ def _best_piece(n_met, level, labels, load, tree, scratch):
     for i in range(n_met):
         u = np.int64(tree.trail[i])
         links = meet_clusters(u, rows, labels, scratch, ())
+        # Rest: what stays connected to the root without u.
         inner, rest = scratch.link[own], total - size[u] - tree.cut[u]
         scratch.link[own] = 0.0
-        piece = total - max(rest, tree.largest[u])
-        inner -= tree.ties[u] if rest >= tree.largest[u] else 0.0
+        piece = total - max(rest, tree.largest[u])  # all but the larger of what u would part
+        inner -= tree.ties[u] if rest >= tree.largest[u] else 0.0  # subtrees that come along are cut from nothing
         for j in range(1, links):
             c = scratch.met[j]
             loss = (inner - scratch.link[c]) / max(piece, 1e-300)
             scratch.link[c] = 0.0
+            # Then both loads come nearer to each other.
             if loss < least and 0.0 < piece < min(total, load[own] - load[c]):
                 best, to, least = u, np.int64(c), loss
     return best, to
@@ -291,7 +298,7 @@ def _take_piece(u, to, n_met, labels, load, size, tree):
         below = np.int64(tree.trail[i])
         if tree.highest[below] >= place:
             _send(i, tree.ends[below], to, labels, load, size, tree)
-        i = tree.ends[below]
+        i = tree.ends[below]  # whole subtrees are passed over: their nodes are consecutive on the trail
     return root
 
 
@@ -328,8 +335,8 @@ def balance_connected(level, labels, task, ballast):
             is_stuck[heaviest] = True
         else:
             root[heaviest] = _take_piece(u, to, n_met, labels, load, size, tree)
-            is_stuck[:] = False
+            is_stuck[:] = False  # what changed may have freed the others
         for i in range(n_met):
             v = np.int64(tree.trail[i])
-            tree.place[v] = -1
+            tree.place[v] = -1  # the next search meets all nodes anew
             n_read += 1 + rows.indptr[v + 1] - rows.indptr[v]

@@ -84,6 +84,7 @@ def v_cycle(level, partition, task, coarsening, key):
         regions, read = find_regions(within, coarsening.penalty, RegionSize(1, task.most), coarsening.n_rounds, key)
         n_read += read if len(levels) == 1 else 0
         n_regions = len(regions.sums.size)
+        # Too little is gained by one more level, or k clusters could not be made of it.
         if n_regions > coarsening.largest_share * len(regions.labels) or n_regions < task.k:
             break
         parts = restrict(parts, regions) if is_given else parts
@@ -94,6 +95,7 @@ def v_cycle(level, partition, task, coarsening, key):
     best, read = refine(level, merged, task)
     if is_given:
         kept, _ = refine(level, Partition(parts, partition.sums), task)
+        # In doubt what was found before.
         best = kept if value_of(task.objective, kept.sums) >= value_of(task.objective, best.sums) else best
     for depth in range(len(levels) - 2, -1, -1):
         best, read = refine(levels[depth], project(best, steps[depth + 1]), task)

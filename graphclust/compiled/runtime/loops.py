@@ -3,7 +3,8 @@
 Starting numba and loading the loops of a first call takes half a second, compiling them for the first time some twenty,
 and a graph of a few hundred edges is clustered by the plain functions in less. So until numba has started, a loop that
 is given few numbers runs as it is written. Once plain loops have taken as long as the compiler would, or a loop is
-given many numbers, numba is started and every later call is compiled. Results are the same either way.
+given many numbers, numba is started and every later call is compiled. Results are the same
+either way, but for the last bits of sums whose order a loop leaves to the compiler (`fastmath`).
 
 Loops may call each other and may be given to `run_in_blocks`. NUMBA_DISABLE_JIT=1 in the environment keeps all of them
 plain, GRAPHCLUST_COMPILE=always compiles from the first call on.

@@ -86,7 +86,8 @@ def kmeans(
 
     A cluster that loses its last weighted point is moved to the point with the largest w |x - its mean|^2. Where
     fewer than k distinct points have a positive weight, a ConvergenceWarning says so and fewer clusters are made.
-    The same `rng` seed gives the same result, bit for bit, on any number of threads.
+    The same `rng` seed gives the same result, bit for bit, on any number of threads; only where a few points are
+    clustered before the loops are compiled may their sums differ from later ones by round-off.
 
     Memory beside the points: for each of them 4 k bytes of bounds (a gibibyte in all at most), a few hundred for labels
     and sums, and d more where dense features are bytes or nearly so, as in images.

@@ -258,11 +258,11 @@ def _check_range(values: np.ndarray, n: int, d: int, name: str) -> float:
     return largest
 
 
-def as_cluster_count(k: Any, n_points: int) -> int:
+def as_cluster_count(k: Any, n_points: int, name: str = "k") -> int:
     """k as an int in [1, n_points]."""
-    k = as_whole_number(k, "k", at_least=1, if_none=K_OF_POINTS)
+    k = as_whole_number(k, name, at_least=1, if_none=K_OF_POINTS)
     if k > n_points:
-        raise ParameterError(f"k={k} is more than the {n_points} points, expected k <= {n_points}")
+        raise ParameterError(f"{name}={k} is more than the {n_points} points, expected {name} <= {n_points}")
     return k
 
 

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from graphclust.checks import Seed, as_choice, as_generator, as_weights, as_whole_number
+from graphclust.checks import Seed, as_choice, as_generator, as_weights
 from graphclust.errors import ConvergenceWarning, GraphValidationError, GraphWarning, ParameterError, warn_caller
 from graphclust.graph.container import Graph
 from graphclust.points.k_means.points import as_cluster_count
@@ -76,11 +76,11 @@ def _looks_like_a_kernel(X: Any) -> bool:
 
 
 def as_weighted_kernel(
-    K_or_X: Any, k: Any, kernel: str, sample_weight: Any, weight: str | None
+    K_or_X: Any, k: Any, kernel: str, sample_weight: Any, weight: str | None, name: str = "k"
 ) -> tuple[Kernel, int, np.ndarray]:
     """What every kernel k-means is given, checked: the kernel, the number of clusters, and the points' weights."""
     chosen = as_kernel(K_or_X, kernel, sample_weight, weight)
-    return chosen, as_cluster_count(k, chosen.n), point_weights(chosen, sample_weight)
+    return chosen, as_cluster_count(k, chosen.n, name), point_weights(chosen, sample_weight)
 
 
 def point_weights(kernel: Kernel, sample_weight: Any) -> np.ndarray:
@@ -140,8 +140,7 @@ def kernel_kmeans_plusplus(
     True
     """
     rng = as_generator(rng)
-    n_seeds = as_whole_number(n_seeds, "n_seeds", at_least=1)
-    kernel_, n_seeds, weights = as_weighted_kernel(K_or_X, n_seeds, kernel, sample_weight, weight)
+    kernel_, n_seeds, weights = as_weighted_kernel(K_or_X, n_seeds, kernel, sample_weight, weight, "n_seeds")
     seeds = draw_seeds(kernel_, weights, n_seeds, rng, as_progress(progress))
     warn_if_fewer_points(len(seeds.rows), n_seeds, seeds.n_clipped)
     return seeds

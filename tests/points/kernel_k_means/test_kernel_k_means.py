@@ -295,6 +295,7 @@ def test_a_coreset_of_a_graph(sampling):
 
 def test_impossible_kernel_coresets_are_named():
     X = blobs(30, np.random.default_rng(1))
+    refuses(ParameterError, "n_seeds=999", gc.kernel_kmeans_plusplus, X[:9], 999)
     refuses(ParameterError, "coreset_size=3", gc.coreset_kernel_kmeans, X, 4, coreset_size=3)
     refuses(ParameterError, "tree", gc.coreset_kernel_kmeans, X, 4, coreset_size=9, sampling="tree")
     refuses(ParameterError, "second_term", gc.coreset_kernel_kmeans, X, 4, coreset_size=9, second_term="none")
