@@ -25,6 +25,7 @@ from graphclust.progress import Progress
 
 N_ROUNDS = 5  # as in the experiments of Bahmani et al. 2012; each is a pass over all blocks
 IMPORTANCE_TURNS = 1 << 16  # the turns of a key below are those of the rounds
+NO_MASS = "the masses of D²-sampling are all 0: K has a zero diagonal; use implied loops or a shift > 0"
 
 
 class KernelSource(Protocol):
@@ -166,9 +167,7 @@ class SeedingRounds:
         self.distances = engine.each(distances_at_first, least[0])
         self.seed_weight, self.n_seeds = 0.0, 0
         if not self.cost() > 0.0:
-            raise GraphClustError(
-                "the masses of D²-sampling are all 0: K has a zero diagonal; use implied loops or a shift > 0"
-            )
+            raise GraphClustError(NO_MASS)
         self._approach(engine.once(rows_of, np.array([least[1]])))
 
     def cost(self) -> float:
@@ -286,14 +285,19 @@ def draw_by_importance(
 ) -> tuple[np.ndarray, np.ndarray]:  # fmt: skip
     """n draws among the nodes of a block: distinct nodes, increasing, and weights c w / (p size) for c draws."""
     shares = sensitivities(source, first, last, distances, sums)
-    cumulative = np.cumsum(shares)
     uniforms = np.empty(n)
     random_numbers.fill_uniforms(key, IMPORTANCE_TURNS + first, 0, uniforms)
-    drawn = np.searchsorted(cumulative, uniforms * cumulative[-1], side="right")
-    highest = np.searchsorted(cumulative, cumulative[-1])  # the last node that can be drawn, should a product round up
-    places, counts = np.unique(np.minimum(drawn, highest), return_counts=True)
+    places, counts = draw_in_proportion(shares, uniforms)
     weights = source.terms(first + places).point_weights
     return first + places, counts * weights / (shares[places] / total * size)
+
+
+def draw_in_proportion(masses: np.ndarray, uniforms: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The places that draws in proportion to masses hit, each once, increasing, and how often."""
+    cumulative = np.cumsum(masses)
+    drawn = np.searchsorted(cumulative, uniforms * cumulative[-1], side="right")
+    last = np.searchsorted(cumulative, cumulative[-1])  # the last that can be drawn, should a product round up
+    return np.unique(np.minimum(drawn, last), return_counts=True)
 
 
 def join_sample(source: KernelSource, parts: list[tuple[np.ndarray, np.ndarray]]) -> tuple[np.ndarray, np.ndarray]:

@@ -25,7 +25,7 @@ from graphclust.checks import (
 )
 from graphclust.compiled.graphs import coreset as loops
 from graphclust.compiled.runtime.blocks import coarse_blocks
-from graphclust.coreset.by_blocks import sample_by_blocks
+from graphclust.coreset.by_blocks import NO_MASS, draw_in_proportion, sample_by_blocks
 from graphclust.errors import ConvergenceWarning, GraphClustError, GraphValidationError, ParameterError, warn_caller
 from graphclust.graph.executor import Engine
 from graphclust.objective.kernel import NormalizedCutKernel, check_kernel
@@ -110,9 +110,7 @@ def _draw_by_tree(kernel: NormalizedCutKernel, first_uniform: int, uniforms, pro
     sq_distances = self_affinity + self_affinity[x_star]
     tree = loops.build_tree(weights * sq_distances)
     if not tree[0] > 0.0:
-        raise GraphClustError(
-            "the masses of D²-sampling are all 0: K has a zero diagonal; use implied loops or a shift > 0"
-        )
+        raise GraphClustError(NO_MASS)
     nearest = np.zeros(kernel.n_nodes, np.int64)
     tally = np.zeros(2, np.int64)
     state = graph.rows, kernel.terms(slice(None)), tree, loops.SeedDistances(sq_distances, nearest, tally)
@@ -256,10 +254,7 @@ def importance_sample(
     size = as_whole_number(size, "size", at_least=1)
     rng = as_generator(rng)
     probabilities = sampling_probabilities(kernel, seeds, second_term=second_term)
-    cumulative = np.cumsum(probabilities)
-    drawn = np.searchsorted(cumulative, rng.random(size) * cumulative[-1], side="right")
-    last = np.searchsorted(cumulative, cumulative[-1])  # the last node that can be drawn, should a product round up
-    nodes, counts = np.unique(np.minimum(drawn, last), return_counts=True)
+    nodes, counts = draw_in_proportion(probabilities, rng.random(size))
     return CoresetSample(nodes, counts * kernel.point_weights[nodes] / (probabilities[nodes] * size))
 
 

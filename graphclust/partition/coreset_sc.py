@@ -1,5 +1,6 @@
 """coreset_sc: exactly k clusters, of the whole graph, through a coreset, or by the published method."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -161,21 +162,19 @@ def coreset_sc(
     size = as_sizes(G, graph, node_weight) if options.is_bounded else None
     if size is not None and (counted := weights_in_words(node_weight, graph)) is not None:
         asked["node_weight"] = counted
-    if k is not None:
-        return _cluster(graph, k, options, size, graph.remarks, asked, memory_limit, (rng, seed), progress, layered)
-    k, *remarks = choose_k(graph, options.choice.name, options.components, progress)
-    if size is not None and k != (k := k_within(size, k, min_size, max_size)):
-        remarks.append(f"the bounds do not allow that many clusters, the nearest number that they do is {k}")
-    return _cluster(
-        graph, k, options, size, (*graph.remarks, *remarks), asked, memory_limit, (rng, seed), progress,
-        is_suggested=True,
-    )  # fmt: skip
+    remarks, is_suggested = [*graph.remarks], k is None
+    if k is None:
+        k, why = choose_k(graph, options.choice.name, options.components, progress)
+        remarks.append(why)
+        if size is not None and k != (k := k_within(size, k, min_size, max_size)):
+            remarks.append(f"the bounds do not allow that many clusters, the nearest number that they do is {k}")
+    return _cluster(graph, k, options, size, remarks, asked, memory_limit, (rng, seed), progress, layered, is_suggested)
 
 
 def _cluster(
-    graph: Graph, k: int, options: Options, size: np.ndarray | None, remarks: tuple[str, ...], asked: dict[str, Any],
+    graph: Graph, k: int, options: Options, size: np.ndarray | None, remarks: Sequence[str], asked: dict[str, Any],
     memory_limit: int | None, draws: tuple[np.random.Generator, int | str], progress: Progress,
-    layered: LayeredGraph | None = None, *, is_suggested: bool = False,
+    layered: LayeredGraph | None, is_suggested: bool,
 ) -> Clustering:  # fmt: skip
     """Exactly k clusters of a checked graph; layered : the same with its layers, if it has any.
 

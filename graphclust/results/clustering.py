@@ -26,7 +26,7 @@ from graphclust.results import report
 from graphclust.results.base import AGAIN, OfKind
 from graphclust.results.confidence import Certainty, certainty
 from graphclust.results.label_matching import ChangeLog
-from graphclust.results.prediction import ClusterModel, model_of
+from graphclust.results.prediction import ClusterModel
 from graphclust.results.quotient import highest_excess
 from graphclust.results.report import ClusterRow, table_of
 from graphclust.updates.clustering_update import Drift, drift_of, remake_clustering
@@ -356,7 +356,11 @@ class Clustering(OfKind):
     def model(self) -> ClusterModel:
         """What `predict` needs, without the graph: a small object that can be saved."""
         self.refuse_other_kinds("predict and models are", AGAIN)
-        return model_of(self)
+        graph, sums = self.graph, self.sums
+        return ClusterModel(
+            self.labels, None if graph.nodes is None else tuple(self.nodes), self.objective, self.resolution,
+            sums.inside, sums.mass, graph.total_volume, self.origin, self.stable_ids, self.n_ids, self.node_sizes,
+        )  # fmt: skip
 
     def certainty(self, *, n_repeats: int = 0, rng: Seed = None, progress: ProgressLike = None) -> Certainty:
         """How sure the clustering is of each node and of each cluster; see the function `certainty`."""

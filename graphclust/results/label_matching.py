@@ -130,8 +130,6 @@ def renumber(before: Labels, after: Labels, method: str = "auto", first_new: int
 def number_ids(ids: Labels) -> tuple[Labels, Labels]:
     """The used ids, increasing, and for each node the place of its id among them, -1 for none."""
     taken = ids >= 0
-    if not taken.any():
-        return np.empty(0, np.int64), np.full(len(ids), -1, np.int64)
     place, n_used = number_used(ids, taken)
     used = np.empty(n_used, np.int64)
     used[place[taken]] = ids[taken]

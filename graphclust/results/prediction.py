@@ -192,9 +192,7 @@ class ClusterModel(SavedModel["Clustering"]):
         header: dict[str, Any] = header_of("model", self.origin) | {"objective": self.objective}
         header |= {"resolution": self.resolution, "total": self.total, "n_ids": self.n_ids}
         header["nodes"] = None if self.nodes is None else [as_json_name(name) for name in self.nodes]
-        text = json.dumps(header, ensure_ascii=False).encode(
-            errors="backslashreplace"
-        )  # a lone surrogate as JSON has it
+        text = json.dumps(header, ensure_ascii=False).encode(errors="backslashreplace")  # a lone surrogate as in JSON
         arrays = {name: getattr(self, name) for name in ARRAYS if getattr(self, name) is not None}
         with whole_file(path, overwrite, lambda: len(text) + self.labels.nbytes) as file:
             np.savez_compressed(file, header=np.frombuffer(text, np.uint8), **arrays)
@@ -233,14 +231,3 @@ def as_rows(rows: Any, n_old: int) -> sparse.csr_array:
         matrix = matrix.copy()  # of a caller's matrix nothing is changed
         matrix.eliminate_zeros()
     return matrix
-
-
-def model_of(clustering: Clustering) -> ClusterModel:
-    """The model of a clustering."""
-    graph = clustering.graph
-    sums = clustering.sums
-    nodes = None if graph.nodes is None else tuple(clustering.nodes)
-    return ClusterModel(
-        clustering.labels, nodes, clustering.objective, clustering.resolution, sums.inside, sums.mass,
-        graph.total_volume, clustering.origin, clustering.stable_ids, clustering.n_ids, clustering.node_sizes,
-    )  # fmt: skip

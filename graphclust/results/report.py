@@ -99,8 +99,9 @@ def as_data(clustering: Clustering) -> dict[str, Any]:
 def as_text(clustering: Clustering) -> str:
     """A page for the terminal: the graph, the partition and its quality, the largest clusters, the stages."""
     graph, coreset = clustering.graph, clustering.coreset
-    kind = "unweighted" if graph.weights is None else "weighted"
-    kind = kind if clustering.layered is None else clustering.kind
+    kind = clustering.kind
+    if clustering.layered is None:
+        kind = "unweighted" if graph.weights is None else "weighted"
     lines = [
         f"{amount(graph.n_nodes, 'node')}, {amount(graph.n_edges, 'edge')} ({kind}) in "
         f"{amount(clustering.n_clusters, 'cluster')}",
@@ -110,8 +111,10 @@ def as_text(clustering: Clustering) -> str:
         f"  made for         {objective_in_words(clustering)}",
         f"  made by          {_provenance(clustering)}",
     ]
-    if clustering.n_aside:
-        lines.append(f"  aside            {_aside(clustering)}")
+    if n_aside := clustering.n_aside:
+        nodes = f"{amount(n_aside, 'node')} ({n_aside / graph.n_nodes:.1%})"
+        components = amount(len(np.unique(graph.components[clustering.aside])), "component")
+        lines.append(f"  aside            {nodes} of {components}, in no cluster")
     if clustering.objective == "edge_cut":
         lines.insert(
             4,
@@ -150,13 +153,6 @@ def _quality(clustering: Clustering) -> list[str]:
         f"  modularity       {clustering.modularity:.4f}",
         f"  edge cut         {clustering.edge_cut:,.6g}",
     ]
-
-
-def _aside(clustering: Clustering) -> str:
-    """The nodes that were put aside, as a share of all nodes, and in how many components."""
-    graph, n_aside = clustering.graph, clustering.n_aside
-    components = amount(len(np.unique(graph.components[clustering.aside])), "component")
-    return f"{amount(n_aside, 'node')} ({n_aside / graph.n_nodes:.1%}) of {components}, in no cluster"
 
 
 def _shares(clustering: Clustering) -> str:
@@ -359,11 +355,9 @@ def as_page(hierarchy: Hierarchy) -> str:
         sizes = hierarchy.sizes_on(depth)
         evidence = f" {evidence_in_words(hierarchy.nats_saved[depth]):>12}" if has_evidence else ""
         lines.append(f"{depth:8d} {len(sizes):10,d} {sizes.max():10,d} {sizes.min():10,d} {modularity:12.4f}{evidence}")
-    if not has_evidence:
-        lines.append(f"  modularity is {hierarchy.coarsest.modularity_name}")
-        return "\n".join([*lines, *map("  {}".format, hierarchy.remarks)])
-    remarks = [EVIDENCE, *hierarchy.remarks]
-    if max(hierarchy.nats_saved) <= 0.0 and len(np.unique(graph.components[~graph.isolated])) == 1:
+    figures = EVIDENCE if has_evidence else f"modularity is {hierarchy.coarsest.modularity_name}"
+    remarks = [figures, *hierarchy.remarks]
+    if has_evidence and max(hierarchy.nats_saved) <= 0.0 and len(np.unique(graph.components[~graph.isolated])) == 1:
         remarks.append("no level describes the edges in fewer bits than one cluster: the edges alone show no more")
     return "\n".join([*lines, *map("  {}".format, remarks)])
 

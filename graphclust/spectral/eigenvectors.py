@@ -222,7 +222,7 @@ class Deflated(LinearOperator):
         self.operator, self.known, self.shift = operator, known, shift
 
     def _matmat(self, columns: np.ndarray) -> np.ndarray:
-        product = _product(self.operator, columns)
+        product = self.operator._matmat(columns)  # SciPy's checks take longer than the product of a small graph
         parts = self.shift * (self.known.T @ columns)
         # Of one vector the product of numbers is quicker than that of matrices.
         product -= self.known * parts if self.known.shape[1] == 1 else self.known @ parts
@@ -245,19 +245,14 @@ class _Budget(LinearOperator):
         self.n_left -= columns.shape[1]
         if self.n_left < 0:
             raise _Failed(f"no convergence after {self.n_allowed:,} products", self.n_converged)
-        product = _product(self.operator, columns)
+        product = self.operator._matmat(columns)
         if not np.isfinite(product.sum()):
             raise _Failed("a product with the matrix has non-finite entries")
         return product
 
     def matvec(self, column: np.ndarray) -> np.ndarray:
-        """The product with a column of shape (n,), which is not checked, see `_product`: ARPACK asks for hundreds."""
+        """The product with a column of shape (n,), without SciPy's checks: ARPACK asks for hundreds."""
         return self._matmat(column.reshape(-1, 1)).ravel()
-
-
-def _product(operator: LinearOperator, columns: np.ndarray) -> np.ndarray:
-    """operator @ columns, shape (n, m), without SciPy's checks, which take longer than the product of a small graph."""
-    return operator._matmat(columns)
 
 
 def _check(operator, k: int, values: np.ndarray, vectors: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

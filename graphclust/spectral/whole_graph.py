@@ -14,6 +14,7 @@ from graphclust.checks import Seed, as_choice, as_seeded, as_whole_number
 from graphclust.errors import ConvergenceWarning, GraphWarning, ParameterError, warn_caller
 from graphclust.graph.container import Graph, GraphLike
 from graphclust.graph.matrices import said_of_clusters
+from graphclust.partition.components import labels_of_all_nodes
 from graphclust.partition.options import graph_settings
 from graphclust.points.k_means.lloyd import kmeans
 from graphclust.points.k_means.lloyd_iteration import KMeansResult
@@ -125,17 +126,17 @@ def spectral_clustering(
             f"n_components={n_components} with assign_labels={assign_labels!r}, expected at most k={k}, a cluster each"
         )
     settings = {"n_components": n_components, "assign_labels": assign_labels}
+    settings |= {"n_init": n_init} if assign_labels == "kmeans" else {}
+    account = _account("spectral", weight, symmetrize, seed, **settings)
     rows = "degree" if assign_labels == "cluster_qr" else "unit"
     with progress.stage("embedding"):
         points = spectral_embedding(graph, n_components, rows=rows, rng=rng)
     if assign_labels == "kmeans":
-        account = _account("spectral", weight, symmetrize, seed, **settings, n_init=n_init)
         return _cluster(graph, k, points, n_init, remarks, rng, progress, account)
-    connected = np.flatnonzero(~graph.isolated)
-    labels = np.full(graph.n_nodes, -1, np.int64)
+    linked = ~graph.isolated
     with progress.stage(assign_labels):
-        labels[connected] = ROUNDINGS[assign_labels](points[connected, : len(connected)], rng)
-    account = _account("spectral", weight, symmetrize, seed, **settings)
+        own = ROUNDINGS[assign_labels](points[linked, : np.count_nonzero(linked)], rng)
+    labels = labels_of_all_nodes(linked, own.astype(np.int64))
     return clustering_of(graph, k, labels, remarks, progress, **account)
 
 
@@ -200,11 +201,10 @@ def _cluster(
     account: dict[str, Any],
 ) -> Clustering:  # fmt: skip
     """k-means on the rows of the nodes that have edges."""
-    connected = np.flatnonzero(~graph.isolated)
+    linked = ~graph.isolated
 
     def result_of(result: KMeansResult, *more: str) -> Clustering:
-        labels = np.full(graph.n_nodes, -1, np.int64)
-        labels[connected] = result.labels
+        labels = labels_of_all_nodes(linked, result.labels)
         return clustering_of(graph, k, labels, [*remarks, *more], progress, **account)
 
     interrupted = "interrupted: these are the best labels so far"
@@ -215,7 +215,7 @@ def _cluster(
     ):
         warnings.simplefilter("ignore", ConvergenceWarning)  # said once, of the graph, at the end
         result = kmeans(
-            points[connected], min(k, len(connected)), sample_weight=graph.degrees[connected], init="greedy k-means++",
-            n_init=n_init, rng=rng, progress=progress,
+            points[linked], min(k, int(np.count_nonzero(linked))), sample_weight=graph.degrees[linked],
+            init="greedy k-means++", n_init=n_init, rng=rng, progress=progress,
         )  # fmt: skip
     return result_of(result)

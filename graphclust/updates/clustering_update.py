@@ -250,11 +250,8 @@ def _requirements_of(clustering: Clustering, edit: EditedGraph) -> Requirements:
     sizes = np.ones(edit.graph.n_nodes) if sizes is None else sizes
     if max_imbalance is not None:
         if objective == "edge_cut":
-            targets, least = (
-                np.array(asked.get("target_weights", np.ones(k))),
-                asked.get("min_imbalance", max_imbalance),
-            )
-            shares = shares_of_parts(sizes, targets, max_imbalance, least)
+            targets = np.array(asked.get("target_weights", np.ones(k)))
+            shares = shares_of_parts(sizes, targets, max_imbalance, asked.get("min_imbalance", max_imbalance))
             bounds = float(shares.least.min()), float(shares.most.max())
             return Requirements(k, sizes, *bounds, shares if "target_weights" in asked else None)
         max_size = most_of_equal_parts(sizes, k, max_imbalance)
@@ -369,9 +366,9 @@ def value_of_clustering(clustering: Clustering) -> float:
     return float(inside.sum() - (clustering.resolution or 1.0) * unit * (mass**2).sum()) / volume
 
 
-def remarks_on_drift(value_before: float | None, clustering: Clustering) -> tuple[str, ...]:
+def remarks_on_drift(value_before: float, clustering: Clustering) -> tuple[str, ...]:
     """That more was lost since the last clustering from nothing, of that value, than seeds differ in."""
-    if value_before is None or (clustering.layered is None and "_cut_and_volume" not in vars(clustering)):
+    if clustering.layered is None and "_cut_and_volume" not in vars(clustering):
         return ()  # no edge is read for it
     value = value_of_clustering(clustering)
     if value_before - value <= WORTH_A_REMARK * abs(value_before):
