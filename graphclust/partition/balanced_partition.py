@@ -92,7 +92,8 @@ def balanced_partition(
     the parts, contiguous parts of a graph that is not connected), TypeError (of the wrong type), GraphValidationError
     (no graph to partition, wrong weights).
 
-    Source: the method is that of `graphclust.engine.balanced`.
+    Source: multilevel bisection, Karypis & Kumar 1998 (METIS); recombination, Sanders & Schulz 2012 (KaFFPaE); moves in
+    rounds, Gilbert et al. 2024 (Jet); Fiduccia & Mattheyses 1982.
 
     >>> import networkx as nx
     >>> parts = balanced_partition(nx.grid_2d_graph(6, 6), 4, max_imbalance=0, rng=0)
