@@ -19,7 +19,7 @@ from graphclust.points.k_means.seeding import (
     centroids_of_candidates,
     warn_if_fewer,
 )
-from graphclust.points.k_means.steps import own_sq_distances
+from graphclust.points.k_means.steps import nearest_and_sq_distances
 from graphclust.progress import Progress, ProgressLike, as_progress
 
 INIT = "k-means||"
@@ -159,8 +159,7 @@ def farthest_points(
     source: Any, first: int, last: int, part: Part, centroids: np.ndarray, n: int
 ) -> list[tuple[float, int, np.ndarray]]:
     """Squared distance to the nearest centroid, row and features of the n points of a block that are farthest."""
-    labels = labels_of(source, first, last, part, centroids)
-    sq_distances = own_sq_distances(part.points, centroids, labels)
+    _, sq_distances = nearest_and_sq_distances(part.points, centroids)
     rows = np.argsort(-sq_distances, kind="stable")[:n]
     points = part.points.rows(rows)
     return [(float(sq_distances[row]), first + int(row), point) for row, point in zip(rows, points, strict=True)]

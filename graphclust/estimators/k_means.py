@@ -24,7 +24,7 @@ from graphclust.points.k_means.lloyd_iteration import (
 from graphclust.points.k_means.minibatch import MiniBatch, minibatch_kmeans
 from graphclust.points.k_means.points import as_points as dense_or_sparse
 from graphclust.points.k_means.seeding import warn_if_fewer
-from graphclust.points.k_means.spherical import SphericalKMeansResult, directions_and_lengths, spherical_kmeans
+from graphclust.points.k_means.spherical import directions_and_lengths, spherical_kmeans
 from graphclust.progress import Progress
 
 __all__ = ["KMeans", "MiniBatchKMeans", "NestedMiniBatchKMeans", "SphericalKMeans"]
@@ -33,6 +33,7 @@ ALGORITHMS = ("lloyd", "elkan")
 # Theirs and our names; their k-means++ tries several candidates for each seed and keeps the best.
 SEEDINGS = {"k-means++": "greedy k-means++", "k-means||": "k-means||", "random": "random"}
 RUNS_FROM_CHANCE = 10  # where the start is no seeding, as scikit-learn's n_init="auto" has it
+BATCH_RUNS_FROM_CHANCE = 3  # the same of mini-batches
 
 
 @dataclass(eq=False, repr=False)
@@ -232,9 +233,8 @@ class SphericalKMeans(CentroidModel):
 
     def predict(self, X: Any) -> np.ndarray:
         """The centroid at the smallest angle of each point, -1 for a row of zeros; int64, shape (n_samples,)."""
-        X = self._as_fitted(X)
-        fitted = SphericalKMeansResult(self.cluster_centers_, self.labels_, self.inertia_, self.n_iter_, np.empty(0))
-        return fitted.predict(X)
+        directions, lengths = directions_and_lengths(dense_or_sparse(self._as_fitted(X)))
+        return np.where(lengths > 0.0, nearest_centroids(directions, self.cluster_centers_), -1)
 
     def transform(self, X: Any) -> np.ndarray:
         """Distance on the sphere of each point to each centroid, shape (n_samples, number of clusters)."""
@@ -251,9 +251,6 @@ class SphericalKMeans(CentroidModel):
         _, lengths = directions_and_lengths(dense_or_sparse(X))
         weights = np.where(lengths > 0.0, as_weights(sample_weight, len(lengths)), 0.0)
         return -float((weights * np.asarray(self.transform(X)).min(axis=1) ** 2).sum())
-
-
-RUNS_FROM_CHANCE = 3  # as scikit-learn's n_init="auto" has it here
 
 
 @dataclass(eq=False, repr=False)
@@ -327,7 +324,7 @@ class MiniBatchKMeans(CentroidModel):
         if self.init_size is not None and size < k:
             warn_caller(f"init_size={size} should be larger than n_clusters={k}, {3 * k} is taken", RuntimeWarning)
         size = min(points.n, max(size, 3 * k))
-        runs = n_runs(self.n_init, self.init, from_chance=RUNS_FROM_CHANCE)
+        runs = n_runs(self.n_init, self.init, from_chance=BATCH_RUNS_FROM_CHANCE)
         tried = [
             start_from_some(points, weights, rng.choice(points.n, size, replace=False), k, init, rng)
             for init in starts(self.init, runs, X, k, rng)

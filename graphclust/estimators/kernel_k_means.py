@@ -29,14 +29,12 @@ from graphclust.points.kernel_k_means.point_kernels import (
 
 __all__ = ["KernelKMeans"]
 
-COMMON = ("max_iter",)
-OF_BATCHES = (*COMMON, "batch_size", "rate")
 # Each solver's function, and which of the estimator's parameters are its options.
 SOLVERS: dict[str, tuple[Callable[..., KernelKMeansResult], tuple[str, ...]]] = {
-    "full": (kernel_kmeans, (*COMMON, "shift")),
-    "minibatch": (minibatch_kernel_kmeans, OF_BATCHES),
-    "truncated": (truncated_kernel_kmeans, (*OF_BATCHES, "tau")),
-    "coreset": (coreset_kernel_kmeans, (*COMMON, "coreset_size")),
+    "full": (kernel_kmeans, ("max_iter", "shift")),
+    "minibatch": (minibatch_kernel_kmeans, ("max_iter", "batch_size", "rate")),
+    "truncated": (truncated_kernel_kmeans, ("max_iter", "batch_size", "rate", "tau")),
+    "coreset": (coreset_kernel_kmeans, ("max_iter", "coreset_size")),
 }
 ROWS = 64  # at a time: all pairs are computed, and only the diagonal is used
 KERNELS = ("rbf", "laplacian", "polynomial", "poly", "linear", "cosine", "sigmoid", "chi2", "precomputed")
@@ -198,13 +196,11 @@ class PairwiseKernel(PointKernel):
         self.metric, self.options = metric, options
 
     def entries(self, Y: np.ndarray, Z: np.ndarray) -> np.ndarray:
-        """As for every kernel of points."""
         Y, Z = (np.require(rows, requirements="W") for rows in (Y, Z))  # some of scikit-learn's take no other arrays
         matrix = pairwise_kernels(Y, Z, metric=self.metric, filter_params=True, **self.options)
         return np.asarray(matrix, dtype=self.dtype)
 
     def self_affinities(self, Y: np.ndarray) -> np.ndarray:
-        """As for every kernel of points."""
         if callable(self.metric):
             return np.array([self.metric(point, point) for point in Y], np.float64)
         pieces = [Y[first : first + ROWS] for first in range(0, len(Y), ROWS)]

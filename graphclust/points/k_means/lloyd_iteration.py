@@ -5,7 +5,6 @@ And its steps for data in several places: sums of a block, labels of a block.
 
 import time
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -19,6 +18,7 @@ from graphclust.points.k_means.steps import (
     assign_once,
     cluster_sums,
     inertia_of,
+    nearest_and_sq_distances,
     own_sq_distances,
     update_centroids,
 )
@@ -84,7 +84,7 @@ class ValidationCurve:
             points = as_points(validation, "validation")
             if points.d != n_features:
                 raise GraphValidationError(f"validation has {points.d} features, expected {n_features}")
-            self.energy_of = partial(_mean_sq_distance, points)
+            self.energy_of = lambda centroids: nearest_and_sq_distances(points, centroids)[1].mean()
         self.records: list[tuple[float, float]] = []
         self.seconds = 0.0
         self.started = time.perf_counter()
@@ -99,11 +99,6 @@ class ValidationCurve:
     def table(self) -> np.ndarray | None:
         """The records as an array of shape (n_records, 2), or None if there was nothing to validate with."""
         return None if self.energy_of is None else np.array(self.records).reshape(-1, 2)
-
-
-def _mean_sq_distance(points: Points, centroids: np.ndarray) -> float:
-    centroids = np.ascontiguousarray(centroids, dtype=points.dtype)
-    return own_sq_distances(points, centroids, assign_once(points, centroids)).mean()
 
 
 class Iteration(NamedTuple):

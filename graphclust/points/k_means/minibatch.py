@@ -17,7 +17,7 @@ from graphclust.points.k_means.lloyd import start_from_some
 from graphclust.points.k_means.lloyd_iteration import Iteration, KMeansResult, ValidationCurve, result_of_labels
 from graphclust.points.k_means.points import Points, as_point_weights, as_points, as_weighted_points
 from graphclust.points.k_means.seeding import warn_if_fewer
-from graphclust.points.k_means.steps import assign_once, cluster_sums, own_sq_distances
+from graphclust.points.k_means.steps import assign_once, cluster_sums, nearest_and_sq_distances, own_sq_distances
 from graphclust.progress import ProgressLike, as_progress
 
 RATES = ("count", "sqrt")
@@ -65,9 +65,8 @@ class MiniBatch:
     def learn(self, points: Points, weights: np.ndarray) -> float:
         """`partial_fit` without its checks."""
         k = len(self.centroids)
-        centroids = np.ascontiguousarray(self.centroids, dtype=points.dtype)
-        labels = assign_once(points, centroids)
-        costs = weights * own_sq_distances(points, centroids, labels)
+        labels, sq_distances = nearest_and_sq_distances(points, self.centroids)
+        costs = weights * sq_distances
         sums, masses = cluster_sums(points, np.arange(points.n), weights, labels, k)
         self.n_batches += 1
         whole = float(masses.sum()) if self.rate == "sqrt" else 0.0

@@ -176,6 +176,13 @@ def assign_once(points: Points, centroids: np.ndarray) -> np.ndarray:
     return BoundedAssignment(points, centroids, most_groups=1).assign()
 
 
+def nearest_and_sq_distances(points: Points, centroids: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The label of each point by nearest centroid, given in any dtype, and its squared distance to that."""
+    centroids = np.ascontiguousarray(centroids, dtype=points.dtype)
+    labels = assign_once(points, centroids)
+    return labels, own_sq_distances(points, centroids, labels)
+
+
 def group_centroids(centroids: np.ndarray, n_groups: int) -> np.ndarray:
     """Group of each centroid, none empty: a few rounds of k-means on the centroids, from the first n_groups."""
     if n_groups == 1:

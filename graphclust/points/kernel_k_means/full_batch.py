@@ -45,7 +45,7 @@ class KernelCenters:
         for first in range(0, kernel.n, width):
             chosen = slice(first, min(first + width, kernel.n))
             inner = np.zeros((len(self.sq_norms), chosen.stop - first))
-            kernel.add_sums(coefficients, self.rows, chosen, inner, Progress())
+            kernel.add_sums(coefficients, self.rows, chosen, inner)
             to_centers = self.sq_norms[:, None] - 2.0 * inner
             labels[chosen] = to_centers.argmin(axis=0)
             sq_distances[chosen] = kernel.diagonal[chosen] + to_centers.min(axis=0)
@@ -211,13 +211,13 @@ class Partition:
         self.sums = np.zeros((k, kernel.n))
         self.tie = max(_TIE, 8 * float(np.finfo(kernel.dtype).eps))
 
-    def sum_afresh(self, progress: Progress) -> None:
+    def sum_afresh(self) -> None:
         self.sums[:] = 0.0
         voters = np.flatnonzero(self.weights > 0.0)
         voters = voters[np.argsort(self.labels[voters], kind="stable")]  # rows that vote alike are added up together
         votes = (self.weights[voters], (self.labels[voters], np.arange(len(voters))))
         shape = (self.k, len(voters))
-        self.kernel.add_sums(sparse.csc_array(votes, shape=shape), voters, slice(None), self.sums, progress)
+        self.kernel.add_sums(sparse.csc_array(votes, shape=shape), voters, slice(None), self.sums)
         self._weigh()
 
     def move(self, changed: np.ndarray, to: np.ndarray, *, add: bool = True) -> None:
@@ -229,7 +229,7 @@ class Partition:
             signed = np.concatenate([self.weights[rows], -self.weights[rows]])
             clusters = np.concatenate([to[voters], self.labels[rows]])
             votes = sparse.csc_array((signed, (clusters, np.tile(places, 2))), shape=(self.k, len(rows)))
-            self.kernel.add_sums(votes, rows, slice(None), self.sums, Progress())
+            self.kernel.add_sums(votes, rows, slice(None), self.sums)
         self.labels[changed] = to
         self._weigh()
 
@@ -295,7 +295,7 @@ def iterate(partition: Partition, max_iter: int, incremental: bool, progress: Pr
     history: list[float] = []
     with progress.interruptible(), progress.stage("kernel k-means"):
         progress.offer(labels.copy)
-        partition.sum_afresh(Progress())
+        partition.sum_afresh()
         while True:
             partition.fill_empty_clusters()
             to_means = partition.relative_sq_distances()
@@ -310,7 +310,7 @@ def iterate(partition: Partition, max_iter: int, incremental: bool, progress: Pr
             history.append(partition.cost())
             partition.move(changed, nearest[changed], add=incremental)
             if not incremental:
-                partition.sum_afresh(Progress())
+                partition.sum_afresh()
             progress.step(len(history), max_iter)
     sq_norms = partition.sq_norms()
     sq_distances = partition.own_sq_distances()
@@ -340,7 +340,7 @@ def definite_shift(kernel: Kernel, weights: np.ndarray) -> float:
             scaled = np.zeros(kernel.n)
             scaled[rows] = roots * vector.ravel()
             out = np.zeros((1, kernel.n))
-            kernel.add_sums(sparse.csc_array(scaled[None, :]), everything, slice(None), out, Progress())
+            kernel.add_sums(sparse.csc_array(scaled[None, :]), everything, slice(None), out)
             return roots * out[0, rows]
 
         operator = LinearOperator((len(rows), len(rows)), product, dtype=np.float64)

@@ -18,7 +18,6 @@ from graphclust.graph.matrices import as_canonical_csr, as_checked_csr
 from graphclust.io.graph_input import as_graph
 from graphclust.objective.kernel import NormalizedCutKernel
 from graphclust.points.neighbors.graphs import knn_graph
-from graphclust.progress import Progress
 
 Rows = np.ndarray | slice
 
@@ -46,20 +45,16 @@ class Kernel(ABC):
         """Entries between new points Y and some of the kernel's (m, len(columns)), and k(y, y) of each new one (m,)."""
         raise TypeError(f"{type(self).__name__} knows no other points than its own, expected a kernel of vectors")
 
-    def add_sums(
-        self, votes: sparse.csc_array, rows: np.ndarray, columns: Rows, sums: np.ndarray, progress: Progress
-    ) -> None:
+    def add_sums(self, votes: sparse.csc_array, rows: np.ndarray, columns: Rows, sums: np.ndarray) -> None:
         """Add votes @ K[rows, columns] to sums; votes has shape (k, len(rows)), sums float64 (k, len(columns))."""
         per_block = max(1, min(len(rows), 2048))
         width = max(1, BLOCK_ENTRIES // per_block)
-        starts = range(0, len(rows), per_block)
-        for i, start in enumerate(starts):
+        for start in range(0, len(rows), per_block):
             chosen = rows[start : start + per_block]
             piece = votes[:, start : start + per_block].astype(self.dtype)
             for first in range(0, sums.shape[1], width):
                 some = slice(first, min(first + width, sums.shape[1]))
                 sums[:, some] += piece @ self.block(chosen, part(columns, some))
-            progress.step(i + 1, len(starts))
 
     def mean_sq_norms(self, rows: np.ndarray, sizes: np.ndarray) -> np.ndarray:
         """|mean|^2 of groups of points that stand in rows one after the other; sizes >= 1, shape (q,)."""
@@ -183,16 +178,13 @@ class SparseKernel(MatrixKernel):
         gather_entries(*self._arrays, np.asarray(rows, np.int64), distinct, entries)
         return entries if np.array_equal(distinct, columns) else entries[:, positions]
 
-    def add_sums(
-        self, votes: sparse.csc_array, rows: np.ndarray, columns: Rows, sums: np.ndarray, progress: Progress
-    ) -> None:
+    def add_sums(self, votes: sparse.csc_array, rows: np.ndarray, columns: Rows, sums: np.ndarray) -> None:
         """As for every kernel; for all columns in time proportional to the entries of the rows."""
         if not isinstance(columns, slice) or sums.shape[1] < self.n:
-            super().add_sums(votes, rows, columns, sums, progress)
+            super().add_sums(votes, rows, columns, sums)
             return
         added = (votes @ self.K[rows]).tocoo()
         sums[added.row, added.col] += added.data
-        progress.step(1, 1)
 
 
 class GraphKernel(SparseKernel):
@@ -284,9 +276,8 @@ class HeatKernel(Kernel):
 
 def _heat_coefficients(t: float) -> np.ndarray:
     """Of the Chebyshev expansion of exp(t (x - 1)) on [-1, 1], but for those that add less than rounding does."""
-    coefficients = 2.0 * ive(
-        np.arange(int(40 + 10 * np.sqrt(t))), t
-    )  # e^-t I_d(t); decreasing, soon like exp(-d^2 / 2t)
+    degrees = np.arange(int(40 + 10 * np.sqrt(t)))
+    coefficients = 2.0 * ive(degrees, t)  # e^-t I_d(t); decreasing, soon like exp(-d^2 / 2t)
     coefficients[0] /= 2.0
     n_left_out = np.count_nonzero(np.cumsum(coefficients[::-1]) < np.finfo(np.float64).eps / 4.0)
     return coefficients[: len(coefficients) - n_left_out]

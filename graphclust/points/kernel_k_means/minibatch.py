@@ -206,7 +206,7 @@ class _CentersOfAll:
         k = len(seeds)
         self.kernel, self.progress = kernel, progress
         self.inner = np.zeros((k, kernel.n))
-        kernel.add_sums(sparse.eye_array(k, format="csc"), seeds, slice(None), self.inner, Progress())
+        kernel.add_sums(sparse.eye_array(k, format="csc"), seeds, slice(None), self.inner)
         self.sq_norms = kernel.diagonal[seeds]
         self.steps: list[tuple[np.ndarray, ...]] = [(seeds, np.arange(k), np.ones(k), np.ones(k))]
         self._offer()
@@ -226,7 +226,7 @@ class _CentersOfAll:
         votes = sparse.csc_array((share[labels] / counts[labels], (labels, np.arange(len(batch)))), shape=shape)
         before = _means(inner[labels, batch], labels, counts)
         inner *= (1.0 - share)[:, None]
-        self.kernel.add_sums(votes, batch, slice(None), inner, Progress())
+        self.kernel.add_sums(votes, batch, slice(None), inner)
         after = _means(inner[labels, batch], labels, counts)
         # <c', c'> = (1-a) <c, c'> + a <mean, c'>, and <c, c'> = (1-a) <c, c> + a <c, mean>.
         self.sq_norms = (1.0 - share) ** 2 * self.sq_norms + share * (1.0 - share) * before + share * after
@@ -278,16 +278,12 @@ class _Windows:
         entries = np.repeat(1.0 / sizes, sizes), (np.repeat(np.arange(len(means)), sizes), places)
         votes = sparse.csc_array(entries, shape=(len(means), len(rows)))
         of_means = np.zeros((len(means), len(points)))
-        self.kernel.add_sums(votes, rows, points, of_means, Progress())
+        self.kernel.add_sums(votes, rows, points, of_means)
         ends = np.cumsum([len(cluster.rows) for cluster in self.clusters])
         # Inner products of each cluster's means with the points of the batch.
         self.products = np.split(of_means[:, places_in_batch], ends[:-1])
-        to_centers = np.empty((len(self.clusters), len(batch)))
-        for cluster, products, inner in zip(self.clusters, self.products, to_centers, strict=True):
-            np.dot(cluster.scaled, products, out=inner)
-        to_centers *= -2.0
-        to_centers += np.array([cluster.sq_norm for cluster in self.clusters])[:, None]
-        return to_centers
+        of_clusters = zip(self.clusters, self.products, strict=True)
+        return np.stack([cluster.sq_norm - 2.0 * (cluster.scaled @ products) for cluster, products in of_clusters])
 
     def learn(self, batch: np.ndarray, labels: np.ndarray, counts: np.ndarray, share: np.ndarray) -> None:
         order = np.argsort(labels, kind="stable")

@@ -20,7 +20,6 @@ from graphclust.errors import GraphValidationError
 from graphclust.float_scaling import balance_rows, exponent_beyond, largest_size, times_power_of_two
 from graphclust.points.k_means.points import DensePoints, as_points, check_not_vanishing
 from graphclust.points.kernel_k_means.matrix_kernels import BLOCK_ENTRIES, Kernel, Rows, part
-from graphclust.progress import Progress
 
 _SLICE = 4096
 _LARGEST_ERROR = 1e-3  # of an exponent, so relative to an entry
@@ -102,7 +101,6 @@ class GaussianKernel(PointKernel):
         self.by_differences = farthest * float(np.finfo(np.float64).eps) > _LARGEST_ERROR * self.kappa
 
     def entries(self, Y: np.ndarray, Z: np.ndarray) -> np.ndarray:
-        """As for every kernel of points."""
         if self.by_differences:
             return np.exp(cdist(Y, Z, "sqeuclidean") / -self.kappa)
         # One product gives the exponent: (2 y, -|y|^2, 1) . (z, 1, -|z|^2), all over kappa.
@@ -118,12 +116,10 @@ class GaussianKernel(PointKernel):
         exponents = left @ right.T
         return np.exp(np.minimum(exponents, 0.0, out=exponents), out=exponents)
 
-    def add_sums(
-        self, votes: sparse.csc_array, rows: np.ndarray, columns: Rows, sums: np.ndarray, progress: Progress
-    ) -> None:
+    def add_sums(self, votes: sparse.csc_array, rows: np.ndarray, columns: Rows, sums: np.ndarray) -> None:
         """As for every kernel; the entries are never stored."""
         if self.by_differences:
-            super().add_sums(votes, rows, columns, sums, progress)
+            super().add_sums(votes, rows, columns, sums)
             return
         height = max(COLUMNS, BLOCK_ENTRIES // max(self.X.shape[1], 512) // COLUMNS * COLUMNS)
         for start in range(0, len(rows), height):
@@ -140,7 +136,6 @@ class GaussianKernel(PointKernel):
                 spans = Spans(np.zeros(len(tiles), np.int64), np.full(len(tiles), len(left.points)))
                 own = Votes(_pad(ends, len(left.points)), votes.indices, votes.data)
                 run_in_blocks(add_gaussian_sums, tiles, right, left, spans, own, sums[:, some])
-            progress.step(start + len(chosen), len(rows))
 
     def mean_sq_norms(self, rows: np.ndarray, sizes: np.ndarray) -> np.ndarray:
         """As for every kernel; a tile of columns meets the rows of its own groups alone."""

@@ -14,7 +14,6 @@ from graphclust.errors import ConvergenceWarning, GraphValidationError, Paramete
 from graphclust.points.kernel_k_means import coreset as coreset_module
 from graphclust.points.kernel_k_means.full_batch import Partition
 from graphclust.points.kernel_k_means.seeding import draw_seeds
-from graphclust.progress import Progress
 
 
 def test_seeds_follow_the_squared_distances():
@@ -155,7 +154,7 @@ def test_the_cost_of_a_partition_is_its_normalized_cut(seed):
     labels = np.append(np.arange(5), rng.integers(5, size=45))
     kernel = gc.GraphKernel(gc.as_graph(A), loops="given")
     partition = Partition(kernel, kernel.weights, labels, 5, 0.0)
-    partition.sum_afresh(Progress())
+    partition.sum_afresh()
     constant = (A.diagonal() / A.sum(axis=1)).sum() - 5
     assert partition.cost() == pytest.approx(gc.normalized_cut(A, labels) + constant, rel=1e-10)
     assert partition.cost() == pytest.approx(gc.kernel_k_means_cost(A, labels), rel=1e-10)

@@ -73,9 +73,9 @@ def test_nothing_of_size_n_is_touched_between_seeding_and_labels():
             self.look(rows, columns)
             return super().block(rows, columns)
 
-        def add_sums(self, votes, rows, columns, sums, progress):
+        def add_sums(self, votes, rows, columns, sums):
             self.look(rows, columns)
-            super().add_sums(votes, rows, columns, sums, progress)
+            super().add_sums(votes, rows, columns, sums)
 
         def look(self, *asked):
             for chosen in asked:

@@ -15,7 +15,6 @@ from graphclust.compiled.points.gaussian_sums import COLUMNS, ROWS, exp2_double,
 from graphclust.errors import ConvergenceWarning, GraphValidationError, GraphWarning, ParameterError
 from graphclust.points.kernel_k_means import matrix_kernels
 from graphclust.points.kernel_k_means.full_batch import Partition
-from graphclust.progress import Progress
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
@@ -91,7 +90,7 @@ def test_weighted_sums_of_entries_equal_dense_products(n, d, n_rows, dtype, monk
                         patch.setattr("graphclust.points.kernel_k_means.point_kernels.BLOCK_ENTRIES", 50)
                     expected = votes @ K[rows][:, columns]
                     sums = np.ones(expected.shape)
-                    kernel.add_sums(votes, rows, columns, sums, Progress())
+                    kernel.add_sums(votes, rows, columns, sums)
                 np.testing.assert_allclose(sums - 1.0, expected, atol=tolerance * np.abs(votes).sum(axis=1).max())
 
 
@@ -105,7 +104,7 @@ def test_sums_of_rows_that_vote_alike(dtype):
     votes = np.repeat(alike, lengths, axis=0).T
     votes[1, 44] = 3.0  # one row of the last run has its own
     sums = np.zeros((3, 70))
-    gc.GaussianKernel(X, 2.0).add_sums(sparse.csc_array(votes), np.arange(61), slice(None), sums, Progress())
+    gc.GaussianKernel(X, 2.0).add_sums(sparse.csc_array(votes), np.arange(61), slice(None), sums)
     expected = votes @ np.exp(-cdist(X[:61], X, "sqeuclidean") / 2.0)
     tolerance = 1e-6 if dtype == np.float32 else 1e-13
     np.testing.assert_allclose(sums, expected, atol=tolerance * np.abs(votes).sum(axis=1).max())
@@ -132,7 +131,7 @@ def test_sums_have_the_same_bits_on_any_number_of_threads():
     found = np.zeros((2, 4, 700))
     for threads, sums in zip((1, numba.get_num_threads()), found, strict=True):
         with gc.limit_threads(threads):
-            kernel.add_sums(votes, rows, slice(None), sums, Progress())
+            kernel.add_sums(votes, rows, slice(None), sums)
     assert np.array_equal(*found)
 
 
@@ -237,7 +236,7 @@ def test_gaussian_entries_of_points_far_beyond_the_width(dtype, far):
     assert np.allclose(kernel.block(everything, everything), expected, rtol=1e-5, atol=1e-300)
     sums = np.zeros((2, 30))
     votes = rng.random((2, 30))
-    kernel.add_sums(sparse.csc_array(votes), everything, slice(None), sums, Progress())
+    kernel.add_sums(sparse.csc_array(votes), everything, slice(None), sums)
     assert np.allclose(sums, votes @ expected, rtol=1e-5)
     rows, sizes = np.array([0, 3, 6, 1, 4]), np.array([3, 2])
     means = [expected[np.ix_(some, some)].mean() for some in np.split(rows, [3])]
@@ -342,7 +341,7 @@ def test_a_point_alone_in_its_cluster_stays_there_however_sums_are_rounded():
     K = np.diag([1e6, 1.0, 1.0, 2.0])
     labels = np.array([0, 1, 1, 1])
     partition = Partition(gc.DenseKernel(K), np.ones(4), labels, 3, 0.0)
-    partition.sum_afresh(Progress())
+    partition.sum_afresh()
     partition.sums[0, 0] *= 1.0 - 1e-4
     assert partition.own_sq_distances()[0] > 10.0
     partition.fill_empty_clusters()
