@@ -137,10 +137,8 @@ def communities(
     (4, 0.4198)
     """
     at: Any = resolution
-    if isinstance(at, Sequence | np.ndarray) and not isinstance(at, str):
-        at = [as_resolution(one) for one in at]
-    else:
-        at = as_resolution(at)
+    are_several = isinstance(at, Sequence | np.ndarray) and not isinstance(at, str)
+    at = [as_resolution(one) for one in at] if are_several else as_resolution(at)
     objective = as_choice(objective, "objective", ADDITIVE_OBJECTIVES)
     effort = as_choice(effort, "effort", tuple(EFFORTS))
     components = as_choice(components, "components", COMPONENTS)
@@ -238,7 +236,8 @@ class Search:
 
     def within_bounds(self, clusters: Partition) -> tuple[Partition, tuple[str, ...]]:
         """The partition within its bounds, and what to remark, also on clusters that are not connected."""
-        bounded, remarks, run = self.without_small(clusters, self.run), self.remarks, self.run
+        run, remarks = self.run, self.remarks
+        bounded = self.without_small(clusters, run)
         if self.may_part or (self.deals_with_small and self.small != "apart"):
             n_parts = len(split_disconnected(run.finest, bounded, run).sums.size)
             if n_parts > len(bounded.sums.size):

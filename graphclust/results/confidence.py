@@ -15,19 +15,16 @@ from graphclust.compiled.graphs.objective import RATIO, ClusterSums, Objective
 from graphclust.engine.engine import EFFORTS, partition, partition_into
 from graphclust.engine.levels import run_on
 from graphclust.engine.likelihood import edges_worth, nats_of, nats_saved
-from graphclust.engine.resolution import task_at
+from graphclust.engine.resolution import objective_of, task_at
 from graphclust.graph.container import Graph
 from graphclust.graph.node_order import mix_words
 from graphclust.objective.objective import (
-    OBJECTIVE_SPECS,
     ObjectiveChoice,
     WeighedGraph,
-    additive_objective,
     best_unlinked,
     gain_of_joining,
     gain_of_union,
     loss_of_leaving,
-    ratio_objective,
     weigh,
 )
 from graphclust.partition.components import nodes_to_partition
@@ -106,8 +103,9 @@ def certainty(
     clustering.refuse_other_kinds("certainty is", OTHER_SEEDS)
     n_repeats = as_whole_number(n_repeats, "n_repeats", at_least=0)
     rng, progress = as_generator(rng), as_progress(progress)
-    graph, labels, k = clustering.graph, clustering.labels, clustering.n_clusters
-    on, objective = terms_and_objective(clustering)
+    graph, labels, k, made_for = clustering.graph, clustering.labels, clustering.n_clusters, clustering.objective
+    on, choice = weigh(graph, made_for), ObjectiveChoice(made_for, float(clustering.resolution or 0.0))
+    objective, _ = objective_of(choice, clustering.k, 0.0, on.totals)
     sums, links = clustering.sums, links_to_clusters(graph, labels, k)
     second, gains, one_link = gains_over_second(on, objective, labels, links, sums)
     lone = np.diff(graph.indptr) == 0
@@ -132,16 +130,6 @@ def _nats_saved(clustering: Clustering) -> float:
     linked = volume > 0.0
     sums = ClusterSums((volume - clustering._cut_and_volume[0])[linked], volume[linked], sizes[linked])
     return nats_of(sums, weigh(graph, "modularity").totals, edges_worth(graph))
-
-
-def terms_and_objective(clustering: Clustering) -> tuple[WeighedGraph, Objective]:
-    """The graph with the terms of a clustering's objective, and this objective with its numbers."""
-    on = weigh(clustering.graph, clustering.objective)
-    made_of = OBJECTIVE_SPECS[clustering.objective]
-    if made_of.is_ratio:
-        return on, ratio_objective(on.totals)
-    resolution = (clustering.resolution or 0.0) / made_of.unit_of_resolution(on.totals)
-    return on, additive_objective(on.totals, clustering.k, resolution)
 
 
 def links_to_clusters(graph: Graph, labels: npt.NDArray[np.int64], k: int) -> sparse.csr_array:

@@ -20,7 +20,7 @@ from math import ceil, log, pi
 
 import numpy as np
 from scipy.linalg import LinAlgError, eigh, qr
-from scipy.sparse.linalg import ArpackError, ArpackNoConvergence, LinearOperator, eigsh
+from scipy.sparse.linalg import ArpackError, LinearOperator, eigsh
 
 from graphclust.errors import ConvergenceError, ParameterError
 
@@ -88,14 +88,14 @@ def top_eigenpairs(operator: LinearOperator, k: int, rng: np.random.Generator) -
 
 
 def _solvers(n: int, k: int) -> list:
+    dense = [_by_divide_and_conquer, _by_qr_iteration]
     if n <= DENSE_SIZE or k * DENSE_SHARE >= n:
         if n > LARGEST_MATRIX:
             raise ParameterError(
                 f"k={k} of {n} eigenvectors need a dense solver, which is limited to {LARGEST_MATRIX:,} nodes; lower k"
             )
-        return [_by_divide_and_conquer, _by_qr_iteration]
-    small = [_by_divide_and_conquer, _by_qr_iteration] if n <= LARGEST_DENSE else []
-    return [_by_arpack, *(small or [_by_block_lanczos])]
+        return dense
+    return [_by_arpack, *(dense if n <= LARGEST_DENSE else [_by_block_lanczos])]
 
 
 def _by_divide_and_conquer(operator, k, rng):
@@ -148,10 +148,8 @@ def _arpack_pairs(operator, k: int, rng) -> tuple[np.ndarray, np.ndarray]:
     try:
         # ARPACK's own limit counts restarts, and does not hold where it breaks down again and again.
         pairs = eigsh(budget, k, which="LA", v0=start, ncv=n_lanczos, tol=TOLERANCE, maxiter=MOST_PRODUCTS)
-    except ArpackNoConvergence as problem:
-        raise _Failed(str(problem), len(problem.eigenvalues)) from None
     except ArpackError as problem:
-        raise _Failed(str(problem)) from None
+        raise _Failed(str(problem), len(getattr(problem, "eigenvalues", ()))) from None
     return _check(operator, k, *pairs)
 
 

@@ -198,9 +198,7 @@ def _top_vectors(graph: Graph, degrees: np.ndarray, k: int, rng) -> list[tuple[n
     members = [nodes for nodes in np.split(order, bounds[1:]) if component_of[nodes[0]] >= 0]
     volumes = [float(degrees[nodes].sum()) for nodes in members]
     known_top = degrees is graph.degrees
-    candidates = []
-    if known_top:
-        candidates = [(1.0, c, nodes, np.sqrt(degrees[nodes])) for c, nodes in enumerate(members)]
+    candidates = [(1.0, c, nodes, np.sqrt(degrees[nodes])) for c, nodes in enumerate(members)] if known_top else []
     if not known_top or len(members) < k:
         for c, nodes in enumerate(members):
             wanted = min(len(nodes), k - len(members) + 1 if known_top else k)

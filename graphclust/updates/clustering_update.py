@@ -16,17 +16,16 @@ from graphclust.compiled.graphs.objective import ADDITIVE, ClusterSums, Objectiv
 from graphclust.engine.bounds import NO_ROOM, as_bounds, leave_apart, meet_minimum, most_of_equal_parts, shares_of_parts
 from graphclust.engine.connectivity import can_promise, leave_well_connected, remarks_on_connectivity
 from graphclust.engine.levels import Run, Shares, run_on, with_sizes_as_masses
-from graphclust.engine.resolution import task_at
+from graphclust.engine.resolution import objective_of, task_at
 from graphclust.engine.settling import balance, is_within, settle
 from graphclust.errors import GraphValidationError, ParameterError, amount
 from graphclust.graph.container import Graph
 from graphclust.graph.layers import LayeredGraph
 from graphclust.objective.objective import (
     OBJECTIVE_SPECS,
+    ObjectiveChoice,
     WeighedGraph,
-    additive_objective,
     judged_by,
-    ratio_objective,
     weigh,
     weigh_layers,
 )
@@ -266,10 +265,7 @@ def _task(clustering: Clustering, on: WeighedGraph, wanted: Requirements) -> Tas
         return Task(Objective(ADDITIVE, 0.0, on.graph.total_volume / on.graph.n_nodes), k, least, most)
     if not k:
         return task_at(on, resolution, objective)._replace(least=least, most=most)
-    made_of = OBJECTIVE_SPECS[objective]
-    if made_of.is_ratio:
-        return Task(ratio_objective(on.totals), k, least, most)
-    return Task(additive_objective(on.totals, k, resolution / made_of.unit_of_resolution(on.totals)), k, least, most)
+    return Task(objective_of(ObjectiveChoice(objective, float(resolution)), k, 1.0, on.totals)[0], k, least, most)
 
 
 def _keep_ids(clustering: Clustering, edit: EditedGraph, labels: Labels, k: int) -> dict[str, Any]:

@@ -41,6 +41,8 @@ if TYPE_CHECKING:
     from graphclust.results.hierarchy import Hierarchy
 
 Labels = npt.NDArray[np.int64]
+# An old and a new level, the labels of the nodes on both, and the earlier cluster of the same nodes as each new one.
+Pair = tuple[int, int, Labels, Labels, Labels]
 
 
 def remake_hierarchy(
@@ -147,71 +149,66 @@ def name_levels(old: Hierarchy, made: Hierarchy, earlier: EarlierLevels) -> Hier
 
     earlier : the levels of the one before, for the nodes of the new one.
     """
-    after = _After(old, made, earlier)
-    ids, n_ids = after.match_ids()
-    later = replace(made, ids=ids, n_ids=n_ids, change_log=after.changes(ids))
+    pairs: list[Pair] = []
+    for depth in range(max(len(old.levels), len(made.levels))):
+        level, now = min(depth, len(old.levels) - 1), min(depth, len(made.levels) - 1)
+        before, labels = earlier.levels[level], made.levels[now]
+        unchanged = find_unchanged(before, len(old.ids[level]), labels, len(made.ids[now]))
+        pairs.append((level, now, before, labels, unchanged))
+    known = np.unique(np.concatenate(old.ids))
+    ids, n_ids = _match_ids(old, made, known, pairs)
+    later = replace(made, ids=ids, n_ids=n_ids, change_log=_list_changes(old, known, ids, pairs))
     vars(later)["coarsest"] = made.coarsest  # with the sums of its clusters, where they are known
     return later
 
 
-class _After:
-    """Ids of the clusters of an updated hierarchy, and what became of those before."""
+def _match_ids(old: Hierarchy, made: Hierarchy, known: Labels, pairs: list[Pair]) -> tuple[tuple[Labels, ...], int]:
+    """Ids of the clusters of each level; one that is new on it takes that of the earlier one it overlaps most."""
+    n_ids = old.n_ids or int(known[-1]) + 1
+    kept: list[Labels] = []
+    is_given = np.zeros(len(known), bool)
+    for level, depth, before, labels, unchanged in pairs[: len(made.levels)]:
+        ids, old_ids = np.full(len(unchanged), -1, np.int64), old.ids[level]
+        if depth:
+            whole = np.isin(made.ids[depth], made.ids[depth - 1])
+            ids[whole] = kept[-1][made.parents[depth][whole]]
+        is_gone = is_given[np.searchsorted(known, old_ids)]
+        stays = (ids < 0) & (unchanged >= 0) & ~is_gone[unchanged]
+        ids[stays] = old_ids[unchanged[stays]]
+        rest = np.flatnonzero((ids < 0)[labels])
+        if len(rest):
+            earlier = np.append(np.where(is_gone, -1, old_ids), -1)[before[rest]]
+            ids[labels[rest]] = renumber(earlier, without_gaps(labels[rest]).astype(np.int64), first_new=n_ids)
+        n_ids = max(n_ids, int(ids.max()) + 1)
+        is_given[np.searchsorted(known, ids[ids <= known[-1]])] = True
+        kept.append(ids)
+    return tuple(kept), n_ids
 
-    def __init__(self, old: Hierarchy, made: Hierarchy, earlier: EarlierLevels):
-        self.old, self.made, self.known = old, made, np.unique(np.concatenate(old.ids))
-        self.pairs = []  # of levels, and the earlier cluster of the same nodes as each new one
-        for depth in range(max(len(old.levels), len(made.levels))):
-            level, now = min(depth, len(old.levels) - 1), min(depth, len(made.levels) - 1)
-            before, labels = earlier.levels[level], made.levels[now]
-            unchanged = find_unchanged(before, len(old.ids[level]), labels, len(made.ids[now]))
-            self.pairs.append((level, now, before, labels, unchanged))
 
-    def match_ids(self) -> tuple[tuple[Labels, ...], int]:
-        """Ids of the clusters of each level; one that is new on it takes that of the earlier one it overlaps most."""
-        n_ids, made, known = self.old.n_ids or int(self.known[-1]) + 1, self.made, self.known
-        kept: list[Labels] = []
-        is_given = np.zeros(len(known), bool)
-        for level, depth, before, labels, unchanged in self.pairs[: len(made.levels)]:
-            ids, old_ids = np.full(len(unchanged), -1, np.int64), self.old.ids[level]
-            if depth:
-                whole = np.isin(made.ids[depth], made.ids[depth - 1])
-                ids[whole] = kept[-1][made.parents[depth][whole]]
-            is_gone = is_given[np.searchsorted(known, old_ids)]
-            stays = (ids < 0) & (unchanged >= 0) & ~is_gone[unchanged]
-            ids[stays] = old_ids[unchanged[stays]]
-            rest = np.flatnonzero((ids < 0)[labels])
-            if len(rest):
-                earlier = np.append(np.where(is_gone, -1, old_ids), -1)[before[rest]]
-                ids[labels[rest]] = renumber(earlier, without_gaps(labels[rest]).astype(np.int64), first_new=n_ids)
-            n_ids = max(n_ids, int(ids.max()) + 1)
-            is_given[np.searchsorted(known, ids[ids <= known[-1]])] = True
-            kept.append(ids)
-        return tuple(kept), n_ids
-
-    def changes(self, ids: tuple[Labels, ...]) -> ChangeLog:
-        """What became of the clusters of all levels; a cluster on several levels is told of on the first one."""
-        log: list[Told] = []
-        known = np.union1d(self.known, np.concatenate(ids))
-        is_told, was, lives = np.zeros((3, len(known)), bool)
-        was[np.searchsorted(known, self.known)] = True
-        lives[np.searchsorted(known, np.concatenate(ids))] = True
-        for level, now, before, labels, unchanged in self.pairs:
-            old_ids, own, sizes = self.old.ids[level], ids[now], np.bincount(labels)
-            old_sizes = np.bincount(self.old.levels[level])
-            same = (unchanged >= 0) & (old_ids[unchanged] == own) & (old_sizes[unchanged] == sizes)
-            same &= is_told[np.searchsorted(known, own)]
-            rows, columns = np.flatnonzero(~same), np.ones(len(old_ids), bool)
-            columns[unchanged[same]] = False
-            rows, columns = rows[np.argsort(own[rows])], np.flatnonzero(columns)
-            columns = columns[np.argsort(old_ids[columns])]
-            if not len(rows) and not len(columns):
-                continue
-            before_ids, after_ids = old_ids[columns], own[rows]
-            both = np.concatenate([before_ids, after_ids])
-            at = np.searchsorted(known, both)
-            is_elsewhere = was[at] & lives[at] & ~np.isin(both, np.intersect1d(old_ids, own))  # not on one level
-            overlap = overlap_of(before, len(old_ids), labels, len(own), unchanged)[rows][:, columns]
-            told = both[is_told[at] | is_elsewhere]
-            log += list_changes(overlap, before_ids, after_ids, old_sizes[columns], sizes[rows], told).levels
-            is_told[at[~is_elsewhere]] = True
-        return ChangeLog(tuple(log))
+def _list_changes(old: Hierarchy, known: Labels, ids: tuple[Labels, ...], pairs: list[Pair]) -> ChangeLog:
+    """What became of the clusters of all levels; a cluster on several levels is told of on the first one."""
+    log: list[Told] = []
+    every = np.union1d(known, np.concatenate(ids))
+    is_told, was, lives = np.zeros((3, len(every)), bool)
+    was[np.searchsorted(every, known)] = True
+    lives[np.searchsorted(every, np.concatenate(ids))] = True
+    for level, now, before, labels, unchanged in pairs:
+        old_ids, own, sizes = old.ids[level], ids[now], np.bincount(labels)
+        old_sizes = np.bincount(old.levels[level])
+        same = (unchanged >= 0) & (old_ids[unchanged] == own) & (old_sizes[unchanged] == sizes)
+        same &= is_told[np.searchsorted(every, own)]
+        rows, columns = np.flatnonzero(~same), np.ones(len(old_ids), bool)
+        columns[unchanged[same]] = False
+        rows, columns = rows[np.argsort(own[rows])], np.flatnonzero(columns)
+        columns = columns[np.argsort(old_ids[columns])]
+        if not len(rows) and not len(columns):
+            continue
+        before_ids, after_ids = old_ids[columns], own[rows]
+        both = np.concatenate([before_ids, after_ids])
+        at = np.searchsorted(every, both)
+        is_elsewhere = was[at] & lives[at] & ~np.isin(both, np.intersect1d(old_ids, own))  # not on one level
+        overlap = overlap_of(before, len(old_ids), labels, len(own), unchanged)[rows][:, columns]
+        told = both[is_told[at] | is_elsewhere]
+        log += list_changes(overlap, before_ids, after_ids, old_sizes[columns], sizes[rows], told).levels
+        is_told[at[~is_elsewhere]] = True
+    return ChangeLog(tuple(log))
