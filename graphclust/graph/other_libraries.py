@@ -14,7 +14,7 @@ import numpy as np
 from scipy import sparse
 
 from graphclust.errors import GraphValidationError
-from graphclust.graph.matrices import UNDIRECTED, as_float_weights, remedy_for_directions
+from graphclust.graph.matrices import as_float_weights
 
 LIBRARIES = (
     "igraph", "pandas", "polars", "pyarrow", "duckdb", "networkit", "graph_tool", "graphblas", "sparse", "anndata",
@@ -30,10 +30,8 @@ def origin(G: Any) -> str:
     return next((name for name in LIBRARIES if name in roots), "")
 
 
-def from_igraph(G: Any, weight: str | None, symmetrize: str | None) -> Labeled:
+def from_igraph(G: Any, weight: str | None) -> Labeled:
     """The adjacency matrix of an igraph.Graph, parallel edges summed, and the vertices' names if those differ."""
-    if G.is_directed() and symmetrize is None:
-        raise GraphValidationError(f"G is a directed igraph.Graph, {UNDIRECTED}; {remedy_for_directions()}")
     ends = np.array(G.get_edgelist(), dtype=np.int64).reshape(-1, 2).T
     matrix = _matrix_of(ends, _edge_weights(G, weight), G.vcount(), G.is_directed())
     return matrix, next(filter(_tell_apart, (G.vs[name] for name in NAMES if name in G.vs.attributes())), None)
@@ -56,12 +54,10 @@ def _matrix_of(ends: np.ndarray, values: np.ndarray, n: int, is_directed: bool) 
     return sparse.coo_array((values, tuple(ends)), shape=(n, n)).tocsr()
 
 
-def from_networkit(G: Any, weight: str | None, symmetrize: str | None) -> Labeled:
+def from_networkit(G: Any, weight: str | None) -> Labeled:
     """The adjacency matrix of a networkit.Graph, parallel edges summed; nodes are named where some were removed."""
     if weight not in (None, "weight"):
         raise GraphValidationError(f"weight={weight!r}, expected 'weight' or None: a networkit.Graph holds one weight")
-    if G.isDirected() and symmetrize is None:
-        raise GraphValidationError(f"G is a directed networkit.Graph, {UNDIRECTED}; {remedy_for_directions()}")
     nodes = np.fromiter(G.iterNodes(), np.int64, G.numberOfNodes())
     edges = np.array(list(G.iterEdgesWeights()), np.float64).reshape(-1, 3).T  # ids are below 2^53
     ends = np.searchsorted(nodes, edges[:2].astype(np.int64))
@@ -69,13 +65,11 @@ def from_networkit(G: Any, weight: str | None, symmetrize: str | None) -> Labele
     return _matrix_of(ends, edges[2], len(nodes), G.isDirected()), names
 
 
-def from_graph_tool(G: Any, weight: str | None, symmetrize: str | None) -> Labeled:
+def from_graph_tool(G: Any, weight: str | None) -> Labeled:
     """The adjacency matrix of a graph_tool.Graph, parallel edges summed; vertices are named where some are filtered.
 
     weight : the name of an internal edge property map of numbers.
     """
-    if G.is_directed() and symmetrize is None:
-        raise GraphValidationError(f"G is a directed graph_tool.Graph, {UNDIRECTED}; {remedy_for_directions()}")
     known = {name for kind, name in G.properties if kind == "e"}
     if weight not in known | {None, "weight"}:
         raise GraphValidationError(

@@ -81,7 +81,7 @@ def as_graph(
         raise TypeError(f"weight is a {type(weight).__name__}, expected the name of an edge attribute, or None")
     if isinstance(G, Graph):
         refuse_name_of_weight(weight, "a Graph")
-        return _without_weights(G) if weight is None else G
+        return without_weights(G) if weight is None else G
     if isinstance(G, str | os.PathLike):
         return _from_file(G, weight, symmetrize, missing)
     library = libraries.origin(G)
@@ -122,8 +122,7 @@ def as_graph(
         )
     graph = _without_missing_names(graph) if missing == "drop" else graph
     remarks = graph.remarks
-    n_isolated = int(graph.isolated.sum())
-    if n_isolated:
+    if n_isolated := int(graph.isolated.sum()):
         remarks = (*remarks, matrices.remark_on_isolated(n_isolated))
     told = [remark for remark in remarks if matrices.ROUND_OFF not in remark]  # which is no news of a kernel's matrix
     matrices.warn_of(graph, told)
@@ -209,7 +208,8 @@ def refuse_name_of_weight(weight: str | None, what: str) -> None:
         raise ParameterError(f"{wrong} weight=None to make all weights 1")
 
 
-def _without_weights(graph: Graph) -> Graph:
+def without_weights(graph: Graph) -> Graph:
+    """The graph with every weight 1; what its nodes weigh stays."""
     plain = matrices.graph_from_csr(graph.indptr, graph.indices, None, nodes=graph.nodes, remarks=graph.remarks)
     return replace(plain, file=graph.file, node_weights=graph.node_weights)
 
@@ -238,12 +238,9 @@ def _from_scipy(matrix, symmetrize: str | None, tolerance: float, is_directed: b
 
 def _from_networkx(G: networkx.Graph, weight: str | None, symmetrize: str | None, missing: str) -> Graph:
     """A graph from NetworkX's dicts, with the names of its nodes."""
-    if G.is_directed() and symmetrize is None:
-        problem = f"G is a directed {type(G).__name__}, {matrices.UNDIRECTED}"
-        raise GraphValidationError(f"{problem}; {matrices.remedy_for_directions()}")
+    _refuse_directions(G, type(G).__name__, symmetrize)
     matrix, nodes = matrix_of_networkx(G, weight, missing=missing)
-    graph = _from_scipy(matrix, symmetrize, matrices.SYMMETRY_TOLERANCE, G.is_directed())
-    return Graph(graph.indptr, graph.indices, graph.weights, graph.degrees, graph.loops, nodes, graph.remarks)
+    return replace(_from_scipy(matrix, symmetrize, matrices.SYMMETRY_TOLERANCE, G.is_directed()), nodes=nodes)
 
 
 def matrix_of_networkx(
@@ -277,8 +274,7 @@ def _from_other(G: Any, library: str, weight: str | None, symmetrize: str | None
     """Of a graph library or a table, with the names of the nodes; or a matrix of PyData's sparse or of GraphBLAS."""
     matrix, nodes, is_directed = matrix_of_other(G, library, weight, symmetrize, missing=missing)
     graph = _from_scipy(matrix, symmetrize, matrices.rounding(matrix.dtype), is_directed)
-    graph = _without_weights(graph) if weight is None else graph
-    return Graph(graph.indptr, graph.indices, graph.weights, graph.degrees, graph.loops, nodes, graph.remarks)
+    return replace(without_weights(graph) if weight is None else graph, nodes=nodes)
 
 
 def matrix_of_other(
@@ -288,12 +284,12 @@ def matrix_of_other(
 
     symmetrize : None refuses a graph that is. signed, missing : see `matrix_of_networkx`.
     """
-    nodes, is_directed, remedy = None, False, "G.delete_vertices([...])"
+    nodes, is_directed, remedy = None, library in GRAPHS and points(G), "G.delete_vertices([...])"
     if library not in GRAPHS:
         refuse_name_of_weight(weight, "a matrix")
     if library in GRAPHS:
-        matrix, nodes = GRAPHS[library](G, weight, symmetrize)
-        is_directed = points(G)
+        _refuse_directions(G, f"{library}.Graph", symmetrize)
+        matrix, nodes = GRAPHS[library](G, weight)
         refuse_impossible_weight(matrix, nodes, weight, signed)
     elif library == "pandas":
         matrix, nodes = libraries.from_pandas(G)
@@ -308,6 +304,13 @@ def matrix_of_other(
 def points(G: Any) -> bool:
     """Whether a graph of NetworkX, igraph, networkit or graph-tool says that its edges have a direction."""
     return bool(G.isDirected() if hasattr(G, "isDirected") else hasattr(G, "is_directed") and G.is_directed())
+
+
+def _refuse_directions(G: Any, what: str, symmetrize: str | None) -> None:
+    """Refuse a graph whose edges have directions that nothing is to join; what : the type of G."""
+    if symmetrize is None and points(G):
+        problem = f"G is a directed {what}, {matrices.UNDIRECTED}"
+        raise GraphValidationError(f"{problem}; {matrices.remedy_for_directions()}")
 
 
 def _refuse_missing_names(nodes: Sequence[Hashable] | None, remedy: str) -> None:

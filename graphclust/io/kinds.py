@@ -17,7 +17,6 @@ from graphclust.graph import layers as build
 from graphclust.graph import matrices
 from graphclust.graph.container import Graph, GraphLike
 from graphclust.graph.layers import LayeredGraph
-from graphclust.graph.matrices import check_degrees
 from graphclust.graph.other_libraries import LIBRARIES, origin
 from graphclust.io import graph_input as gate
 from graphclust.io.columns import Columns
@@ -256,7 +255,7 @@ def _entries_of(G: Any, kind: Kind, weight: str | None, symmetrize: str | None) 
         matrix = _undirected_signs(matrix, symmetrize or ("max" if entries.lists_once else None))
     sizes = abs(matrix) if kind == "signed" else matrix
     for axis in (0, 1):
-        check_degrees(sizes.sum(axis=axis))
+        matrices.check_degrees(sizes.sum(axis=axis))
     return entries._replace(matrix=matrix)
 
 

@@ -13,10 +13,10 @@ import numpy as np
 
 from graphclust.errors import ParameterError
 from graphclust.graph.container import Graph
-from graphclust.graph.matrices import graph_from_csr, warn_of
+from graphclust.graph.matrices import warn_of
 from graphclust.io.columns import Column
 from graphclust.io.edges import EdgeCounts, Edges
-from graphclust.io.graph_input import as_graph
+from graphclust.io.graph_input import as_graph, without_weights
 from graphclust.io.read_file import (
     ID_TYPE,
     LoadInfo,
@@ -225,8 +225,7 @@ def _load_store(path: str | os.PathLike[str], reading: Reading, progress: Progre
     with progress.stage("checking the store"):
         graph = open_store(path)
         if reading.weights == "ignore" and graph.weights is not None:
-            plain = graph_from_csr(graph.indptr, graph.indices, None, nodes=graph.nodes, remarks=graph.remarks)
-            graph = replace(plain, node_weights=graph.node_weights)
+            graph = without_weights(graph)
     n_loops = int(np.count_nonzero(graph.loops))
     counts = EdgeCounts(graph.n_entries, 0, 0, graph.n_edges - n_loops, 0, 0, n_loops)
     n_bytes = sum(entry.stat().st_size for entry in os.scandir(path))
