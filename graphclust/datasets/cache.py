@@ -247,8 +247,7 @@ def keep_graph(file: pathlib.Path, graph: Graph, info: LoadInfo) -> None:
 
 def read_kept_graph(file: pathlib.Path, details: bool = True) -> tuple[Graph, LoadInfo] | None:
     """What `keep_graph` wrote, with what is known beside the graph or without; None if it is missing or was damaged."""
-    kept = _read(file, "" if details else ":")
-    if kept is None:
+    if (kept := _read(file, "" if details else ":")) is None:
         return None
     header, arrays = kept
     try:
@@ -289,8 +288,7 @@ def keep_communities(file: pathlib.Path, communities: Communities) -> None:
 
 def read_kept_communities(file: pathlib.Path) -> Communities | None:
     """Read what `keep_communities` wrote, as `read_kept_graph` does."""
-    kept = _read(file)
-    if kept is None:
+    if (kept := _read(file)) is None:
         return None
     header, arrays = kept
     names = tuple(arrays["names"].tobytes().decode().split("\n")) if header["named"] else None

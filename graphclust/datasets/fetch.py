@@ -235,18 +235,16 @@ def _communities(entry: CatalogEntry, which: str, graph: Graph, request: Request
     path = GRAPHS[entry.name].communities[which]
     file = cache.dataset_folder(SNAP, entry.name) / path.rpartition("/")[2]
     converted = file.with_name(f"{file.name}.v{VERSION}.npz")
-    known = read_kept_communities(converted)
-    if known is not None:
+    if (known := read_kept_communities(converted)) is not None:
         return known
     with cache.lock_dataset(file.parent):
-        known = read_kept_communities(converted)
-        if known is not None:
+        if (known := read_kept_communities(converted)) is not None:
             return known
         fetch_file(entry, path, file, request, progress)
         written = GRAPHS[entry.name].written
         starts, ids, names = parse(file, functools.partial(read_communities, file, written, progress))
         nodes = None if graph.nodes is None else np.asarray(graph.nodes)
-        known, _ = communities_of_ids(starts, ids, nodes, graph.n_nodes, names)
+        known = communities_of_ids(starts, ids, nodes, graph.n_nodes, names)
         keep_communities(converted, known)
     return known
 
@@ -290,8 +288,7 @@ def fetch_graph(entry: CatalogEntry, request: Request, progress: ProgressLike) -
         return kept
     check_before(entry, request.reading.memory_limit)
     with cache.lock_dataset(file.parent):
-        kept = read_kept_graph(converted, details)  # another process may have made it while this one waited
-        if kept is not None:
+        if (kept := read_kept_graph(converted, details)) is not None:  # made by another process meanwhile
             return kept
         fetch_file(entry, path, file, request, progress)
 

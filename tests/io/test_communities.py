@@ -50,7 +50,5 @@ def test_columns_of_a_matrix_are_communities():
 
 def test_ids_of_nodes_and_of_none():
     nodes = np.array([3, 5, 9])
-    known, n_unknown = communities_of_ids(np.array([0, 3, 5]), np.array([5, 4, 3, 9, 10]), nodes, 3)
-    assert list(known) == [{0, 1}, {2}] and n_unknown == 2
-    known, n_unknown = communities_of_ids(np.array([0, 2]), np.array([2, 3]), None, 3)
-    assert list(known) == [{2}] and n_unknown == 1
+    assert list(communities_of_ids(np.array([0, 3, 5]), np.array([5, 4, 3, 9, 10]), nodes, 3)) == [{0, 1}, {2}]
+    assert list(communities_of_ids(np.array([0, 2]), np.array([2, 3]), None, 3)) == [{2}]

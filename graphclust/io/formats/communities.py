@@ -54,8 +54,6 @@ class Communities(Sequence[frozenset[int]]):
             return NotImplemented
         return np.array_equal(self.starts, other.starts) and np.array_equal(self.members, other.members)
 
-    __hash__ = None  # type: ignore[assignment]
-
     def __repr__(self) -> str:
         return f"Communities({len(self)} of {len(self.members)} members)"
 
@@ -79,10 +77,7 @@ class Communities(Sequence[frozenset[int]]):
 
     def renumbered(self, position: np.ndarray) -> Communities:
         """The same communities of a graph whose node `position[u]` was node u; -1 leaves a node out."""
-        members = position[self.members]
-        kept = members >= 0
-        counts = np.concatenate([[0], np.cumsum(kept)])
-        return Communities(counts[self.starts], members[kept].astype(np.int32), self.names)
+        return _without_strangers(self.starts, position[self.members], self.names)
 
 
 def communities_of_columns(matrix: Any) -> Communities:
@@ -95,13 +90,18 @@ def communities_of_columns(matrix: Any) -> Communities:
 
 def communities_of_ids(
     starts: np.ndarray, ids: np.ndarray, nodes: np.ndarray | None, n_nodes: int, names: Sequence[str] | None = None
-) -> tuple[Communities, int]:
-    """Communities listed by the names of nodes, which are increasing whole numbers; and how many are no nodes."""
+) -> Communities:
+    """Communities listed by the names of nodes, which are increasing whole numbers; ids of no node are left out."""
     if nodes is None:
         position = np.where((ids >= 0) & (ids < n_nodes), ids, -1)
     else:
         place = np.minimum(np.searchsorted(nodes, ids), n_nodes - 1)
         position = np.where(nodes[place] == ids, place, -1)
-    known = position >= 0
+    return _without_strangers(starts, position, names)
+
+
+def _without_strangers(starts: np.ndarray, members: np.ndarray, names: Sequence[str] | None) -> Communities:
+    """The communities without the members that are -1, which are no nodes."""
+    known = members >= 0
     counts = np.concatenate([[0], np.cumsum(known)])
-    return Communities(counts[starts], position[known].astype(np.int32), names), len(ids) - int(counts[-1])
+    return Communities(counts[starts], members[known].astype(np.int32), names)
