@@ -6,7 +6,7 @@ than 2^31 entries.
 
 import os
 from collections.abc import Hashable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import Any, Protocol
 
@@ -163,10 +163,9 @@ class Graph:
         """The same graph with the neighbors of each node in increasing order, where a loop left them in another."""
         matrix = scipy_csr(self.indptr, self.indices, self.weights, self.n_nodes, copy=True)
         matrix.sort_indices()
-        weights = None if self.weights is None else plain(matrix.data)
-        return Graph(
-            self.indptr, plain(matrix.indices), weights, self.degrees, self.loops, self.nodes, self.remarks
-        )  # fmt: skip
+        return replace(
+            self, indices=plain(matrix.indices), weights=None if self.weights is None else plain(matrix.data)
+        )
 
     def __eq__(self, other: object) -> bool:
         """Whether both have the same nodes, names and weights included, and edges; remarks may differ."""

@@ -382,14 +382,13 @@ def forget(folder: str) -> None:
 def _check_own(folder: str) -> None:
     """Refuse a folder that is a link, or holds one, or belongs to another user, or that others can write to."""
     facts = os.lstat(folder)
-    links = [entry.path for entry in os.scandir(folder) if entry.is_symlink()] if stat.S_ISDIR(facts.st_mode) else []
     if not stat.S_ISDIR(facts.st_mode):
         what = "is not a folder"
     elif hasattr(os, "geteuid") and facts.st_uid != os.geteuid():
         what = "belongs to another user"
     elif hasattr(os, "geteuid") and facts.st_mode & 0o022:
         what = "can be written to by other users"
-    elif links:
+    elif links := [entry.path for entry in os.scandir(folder) if entry.is_symlink()]:
         what = f"holds a link, {links[0]}"
     else:
         return

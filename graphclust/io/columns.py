@@ -28,6 +28,7 @@ _TARGET = re.compile(r"(?:target|tgt|destination|dest|dst|to)(.*)")
 _BEST_REST = ("", "id", "node", "nodeid", "name")  # of several such pairs, the first of these
 _NUMBERED = {"", "index", "idx", "row", "rowid", "no", "nr", "number", "key", "uid", "edge", "edgeid", "link", "linkid"}
 _OF_NODES = {"id", "node", "nodeid", "nodes", "name", "label", "vertex", "vertexid"}
+_UNNAMED = re.compile(r"\s*(?:Unnamed: \d+)?\s*")  # the index that pandas or R writes before all other columns
 _SHOWN = 60  # letters of a row in a message
 _SHARED_LETTERS = 3  # with which two names of one kind begin or end
 
@@ -199,11 +200,11 @@ def choose(asked: Columns, table: Table) -> Choice:
             wrong = f"source={asked.source!r}, target={asked.target!r} and weight={asked.weight!r} name a column twice"
             raise ParameterError(f"{wrong}, expected different ones of {table.columns()}")
         ends = source, target
-    others = [column for column in range(n_columns) if ends is None or column not in ends]
+    others = [column for column in range(n_columns) if column not in (ends or ())]
     if weight is None and asked.weight is None:
         place, sure = weight_among([called[column] for column in others])
         weight = None if place is None else others[place]
-    others = [column for column in others if column != weight and not (names and _is_unnamed(names[column]))]
+    others = [column for column in others if column != weight and not (names and _UNNAMED.fullmatch(names[column]))]
     if ends is not None and weight in ends:
         table.refuse()
     if ends is None:
@@ -235,8 +236,3 @@ def describe_choice(
         plain = "; each edge counts 1 unless weight= names its weight" if weight is None and weights is None else ""
         notes.append(f"columns not used: {', '.join(unused)[:80]}{plain}")
     return "; ".join(notes)
-
-
-def _is_unnamed(name: str) -> bool:
-    """Whether a column is the index that pandas or R writes before all others."""
-    return not name.strip() or re.fullmatch(r"Unnamed: \d+", name.strip()) is not None

@@ -100,7 +100,6 @@ def graph_from_edges(
     edges.chunks = []
     if duplicates == "max" and weighted:
         chunks = _keep_largest(edges, chunks)
-    n_entries = sum(len(u) for u, _, _ in chunks)
     starts, keys, key_weights, ids = by_higher_end(chunks, edges.n_nodes, weighted, edges.gaps, progress)
     del chunks
     if ids is not None:
@@ -115,7 +114,7 @@ def graph_from_edges(
     by_lower = edges_to_csr.EdgesByLowerEnd(starts, keys, key_weights)
     common = (by_lower, symmetrize == "sum", cursor[SLICES])
     in_slices(edges_to_csr.join_directions, steps, common, (cursor, seen, examples), progress, JOIN)
-    counts = EdgeCounts(n_entries, *seen.sum(axis=0).tolist())
+    counts = EdgeCounts(len(keys), *seen.sum(axis=0).tolist())
     first_slice = (seen > 0).argmax(axis=0)
     apply_policies(edges, counts, examples[first_slice, np.arange(edges_to_csr.N_COUNTS)], symmetrize, duplicates)
 
@@ -126,8 +125,7 @@ def graph_from_edges(
     in_slices(edges_to_csr.write_both_ends, steps, outputs, (cursor,), progress, WRITE)
     del starts, keys, key_weights, by_lower, cursor, common, outputs
     all_one = not weighted or all_ones(weights)
-    n_isolated = int(np.count_nonzero(indptr[1:] == indptr[:-1]))
-    if n_isolated:
+    if n_isolated := int(np.count_nonzero(indptr[1:] == indptr[:-1])):
         edges.repairs.append(remark_on_isolated(n_isolated))
     if all_one and edges.details.get("weighted"):
         edges.remarks.append("all weights are 1, so the graph counts as unweighted")
@@ -151,10 +149,9 @@ def _keep_largest(edges: Edges, chunks: list) -> list:
     sources, targets, weights = (np.concatenate([part[column] for part in chunks]) for column in range(3))
     order = np.lexsort((weights, targets, sources))
     last = np.append(np.diff(sources[order]) | np.diff(targets[order]), 1).astype(bool)
-    if not last.all():
-        n_repeats = int(np.count_nonzero(~last))
-        said = f"of {amount(n_repeats, 'repeated entry', 'repeated entries')} the largest weight was kept"
-        edges.repairs.append(said)
+    if n_repeats := int(np.count_nonzero(~last)):
+        repeated = amount(n_repeats, "repeated entry", "repeated entries")
+        edges.repairs.append(f"of {repeated} the largest weight was kept")
     kept = np.sort(order[last])
     return [(sources[kept], targets[kept], weights[kept])]
 

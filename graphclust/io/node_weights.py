@@ -33,12 +33,10 @@ def read_node_weights(path: str | os.PathLike[str], graph: Graph) -> np.ndarray:
         if longer is not None:
             raise GraphFormatError("has several columns, expected one number as in the first line", path, longer)
         return np.array([_number(words[0], path, line) for line, words in rows])
-    place = 1
     header = rows[0][1]
-    if column is not None:
-        if column not in header[1:]:
-            raise ParameterError(f"{path} has no column {column!r}, expected one of {', '.join(map(repr, header[1:]))}")
-        place = header.index(column)
+    if column is not None and column not in header[1:]:
+        raise ParameterError(f"{path} has no column {column!r}, expected one of {', '.join(map(repr, header[1:]))}")
+    place = 1 if column is None else header.index(column)
     if column is not None or not is_plain_number(header[1]):
         rows = rows[1:]
     names = range(graph.n_nodes) if graph.nodes is None else graph.nodes

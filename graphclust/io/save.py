@@ -105,8 +105,7 @@ def fit_for_writing(
     """The graph without its self-loops and with whole weights, where that is asked for, and what is left out."""
     said = []
     matrix = graph.to_scipy()
-    n_loops = int(np.count_nonzero(graph.loops)) if drop_loops else 0
-    if n_loops:
+    if drop_loops and (n_loops := int(np.count_nonzero(graph.loops))):
         said.append(f"{amount(n_loops, 'self-loop was', 'self-loops were')} left out")
         matrix = (matrix - sparse.diags_array(matrix.diagonal(), format="csr")).tocsr()
         matrix.eliminate_zeros()
@@ -194,8 +193,7 @@ def _edges(graph: Graph, as_numbered: bool = False) -> Iterator[tuple[np.ndarray
     as_numbered : by the higher ends, from each the nearest lower end first and a loop last. In this order nodes appear
     as they are numbered where each has an edge to a lower one or to the next.
     """
-    blocks = entry_blocks(graph.indptr, _ENTRIES).tolist()
-    for first, last in itertools.pairwise(blocks):
+    for first, last in itertools.pairwise(entry_blocks(graph.indptr, _ENTRIES).tolist()):
         start, end = graph.indptr[first], graph.indptr[last]
         row = np.repeat(np.arange(first, last), np.diff(graph.indptr[first : last + 1]))
         other = graph.indices[start:end]
@@ -282,8 +280,7 @@ def _metis(graph: Graph) -> Iterator[str]:
             raise GraphValidationError(f"{problem}; {'make them whole numbers' if kind else remedy}")
     kind = f" 0{int(graph.node_weights is not None)}{int(graph.weights is not None)}"
     yield f"{graph.n_nodes} {graph.n_edges}{'' if kind == ' 000' else kind}\n"
-    blocks = entry_blocks(graph.indptr, _ENTRIES).tolist()
-    for first, last in itertools.pairwise(blocks):
+    for first, last in itertools.pairwise(entry_blocks(graph.indptr, _ENTRIES).tolist()):
         start = int(graph.indptr[first])
         words = list(map(str, (graph.indices[start : graph.indptr[last]] + 1).tolist()))
         if graph.weights is not None:
@@ -380,9 +377,8 @@ def save_store(path: str | os.PathLike[str], G: GraphLike, *, overwrite: bool = 
     graph = as_graph(G)
     name = check_store_target(path, overwrite)
     ids, names = _split_names(graph)
-    held: dict[str, Any] = {"indptr": graph.indptr, "indices": graph.indices, "degrees": graph.degrees}
-    held |= {"weights": graph.weights, "loops": graph.loops if graph.loops.any() else None}
-    held |= {"node_weights": graph.node_weights, "nodes": ids}
+    held = {array: getattr(graph, array) for array in ("indptr", "indices", "weights", "degrees", "node_weights")}
+    held |= {"loops": graph.loops if graph.loops.any() else None, "nodes": ids}
     arrays = {array: values for array, values in held.items() if values is not None}
     with new_store(name, {array: len(values) for array, values in arrays.items()}, overwrite) as store:
         for array, values in arrays.items():
@@ -396,9 +392,9 @@ def save_store(path: str | os.PathLike[str], G: GraphLike, *, overwrite: bool = 
 
 def _split_names(graph: Graph) -> tuple[np.ndarray | None, list[str] | None]:
     """The names of the nodes as numbers or as texts."""
-    if graph.nodes is None:
-        return None, None
     nodes = graph.nodes
+    if nodes is None:
+        return None, None
     if all(isinstance(name, str) for name in nodes):
         return None, list(map(str, nodes))
     is_whole = isinstance(nodes, np.ndarray) and nodes.dtype.kind in "iu"

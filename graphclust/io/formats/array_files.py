@@ -138,18 +138,14 @@ def _read_numbers(file: IO[bytes], header: ArrayHeader) -> np.ndarray:
 
 
 class ArrayArchive:
-    """The arrays of an .npz file, each of which is looked at when it is asked for."""
+    """The arrays of an .npz file, each of which is looked at when it is asked for. names : of all members."""
 
     def __init__(self, archive: zipfile.ZipFile, path: str, file_bytes: int, memory_limit: int | None):
         self._archive, self._path, self._file_bytes, self._limit = archive, path, file_bytes, memory_limit
         self._members = {member.filename.removesuffix(".npy"): member for member in archive.infolist()}
+        self.names = list(self._members)
         if len(self._members) < len(archive.infolist()):
             raise ValueError("two of its members have one name")
-
-    @property
-    def names(self) -> list[str]:
-        """Of all members."""
-        return list(self._members)
 
     def header(self, name: str) -> ArrayHeader:
         """What an array claims; ValueError where it is missing, or cannot have been stored or deflated to its bytes."""

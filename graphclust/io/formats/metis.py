@@ -123,7 +123,7 @@ def _read_lines(block: memoryview, header: Header, node: int, path: str, line: i
     nodes = node + np.concatenate([[0], np.cumsum(n_lines)])
     most_entries = (n_words + 1) // 2 if header.weighted else n_words  # the last may lack its weight
     entry_starts = np.concatenate([[0], np.cumsum(most_entries)])
-    sources, targets = np.empty(entry_starts[-1], np.int32), np.empty(entry_starts[-1], np.int32)
+    sources, targets = np.empty((2, entry_starts[-1]), np.int32)
     weights = np.empty(entry_starts[-1] if header.weighted else 0)
     n_entries = np.zeros(len(n_lines), np.int64)
     faults = np.zeros((len(n_lines), 2), np.int64)
@@ -132,8 +132,7 @@ def _read_lines(block: memoryview, header: Header, node: int, path: str, line: i
         number_lines.NeighborLines(header.n_nodes, header.n_leading, header.weighted),
         (nodes, entry_starts), number_lines.NeighborEntries(sources, targets, weights), (n_entries, faults),
     )  # fmt: skip
-    faulty = np.flatnonzero(faults[:, 0])
-    if len(faulty):
+    if len(faulty := np.flatnonzero(faults[:, 0])):
         code, position = faults[faulty[0]].tolist()
         _explain(block, code, position, header, path, line)
     used = np.concatenate([np.arange(start, start + n) for start, n in zip(entry_starts, n_entries, strict=False)])

@@ -146,6 +146,11 @@ class _XmlNetwork:
         if self.declared is not None:
             self.declared.set_default(text, self.line())
 
+    def end_attribute(self) -> None:
+        self.declared = None
+
+    end_key = end_attribute
+
     def note_graph(self) -> None:
         """Refuse a second one."""
         if self.has_graph:
@@ -215,9 +220,6 @@ class GraphML(_XmlNetwork):
         name, type = attributes.get("attr.name", id), attributes.get("attr.type", "string")
         self.declare(id, name, type, attributes.get("for", "all"))
 
-    def end_key(self) -> None:
-        self.declared = None
-
     def begin_graph(self, attributes: dict[str, str]) -> None:
         if self.owners:
             self.listing.n_nested += 1
@@ -285,9 +287,6 @@ class Gexf(_XmlNetwork):
     def begin_attribute(self, attributes: dict[str, str]) -> None:
         id = attributes.get("id", "")
         self.declare(id, attributes.get("title", id), attributes.get("type", "string"), self._class)
-
-    def end_attribute(self) -> None:
-        self.declared = None
 
     def begin_node(self, attributes: dict[str, str]) -> None:
         self.listing.n_nested += bool(self.owners)

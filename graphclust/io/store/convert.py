@@ -279,7 +279,7 @@ class _Conversion:
             nothing: dict[str, Any] = {"at": 0, "keys": lengths, "key_weights": lengths}
             self.book.note(first_rows=first_rows, n_nodes=len(counts), weighted=weighted, **nothing)
         del counts
-        bounds, n_buckets = np.array(notes["first_rows"]), len(notes["first_rows"])
+        bounds = np.array(notes["first_rows"])
         with ExitStack() as stack:
             files, weight_files = (
                 [stack.enter_context(GrowingFile(self.path(f"{kind}-{b}"), n)) for b, n in enumerate(lengths)]
@@ -287,7 +287,7 @@ class _Conversion:
             )
             for n_parts, ((sources, targets, values), end) in enumerate(self.lines(notes["at"]), 1):
                 rows = np.concatenate([sources, targets[targets != sources]])
-                sizes = np.bincount(np.searchsorted(bounds, rows, side="right") - 1, minlength=n_buckets)
+                sizes = np.bincount(np.searchsorted(bounds, rows, side="right") - 1, minlength=len(bounds))
                 ends = np.cumsum(sizes)
                 keys = np.empty(ends[-1], np.uint64)
                 key_weights = np.empty(ends[-1] if weighted else 0)
@@ -310,14 +310,13 @@ class _Conversion:
 
     def write_rows(self, add: bool) -> None:
         """The rows of one bucket after the other to the store."""
-        notes = self.book.notes
-        n, weighted, done = notes["n_nodes"], notes["weighted"], notes["done"]
-        bounds = [*notes["first_rows"], n]
+        notes, done = self.book.notes, self.book.notes["done"]
+        bounds = [*notes["first_rows"], notes["n_nodes"]]
         first = bounds[done]
         if os.path.exists(self.path("lines")):  # killed between the note and the removal
             os.remove(self.path("lines"))
         at = {"indptr": first + 1 if done else 0, "indices": notes["n_entries"], "degrees": first, "loops": first}
-        if weighted:
+        if notes["weighted"]:
             at["weights"] = notes["n_entries"]
         with ExitStack() as stack:
             files = {array: stack.enter_context(GrowingArray(self.store, array, n_now)) for array, n_now in at.items()}

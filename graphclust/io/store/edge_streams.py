@@ -72,15 +72,11 @@ class GrowingArray(GrowingFile):
         super().__init__(os.path.join(folder, array + ".npy"), n_bytes, start)
         self._n_start = len(start)
 
-    @property
-    def n_numbers(self) -> int:
-        return (self.length - self._n_start) // self._dtype.itemsize
-
-    def finish(self) -> int:
-        """Write the length into the header; returns it."""
+    def finish(self) -> None:
+        """Write the length into the header."""
+        n_numbers = (self.length - self._n_start) // self._dtype.itemsize
         self._file.seek(0)
-        self._file.write(npy_header(DTYPES[self.array], self.n_numbers))
-        return self.n_numbers
+        self._file.write(npy_header(DTYPES[self.array], n_numbers))
 
 
 def append_parts(file: GrowingFile, parts: list[Part]) -> None:
@@ -185,8 +181,6 @@ class ListStream:
 
 class MatrixStream:
     """The entries of a Matrix Market file."""
-
-    fits = True
 
     def __init__(self, source: Source, reading: Reading):
         self.source, self.reading = source, reading

@@ -117,11 +117,8 @@ def new_store(path: str | os.PathLike, arrays: dict[str, int], overwrite: bool =
 
 def _allocate(folder: str, array: str, length: int) -> np.ndarray:
     """An array of a new store, mapped for writing to a file of full length."""
-    path, dtype, start = (
-        os.path.join(folder, array + ".npy"),
-        np.dtype(DTYPES[array]),
-        npy_header(DTYPES[array], length),
-    )
+    path, dtype = os.path.join(folder, array + ".npy"), np.dtype(DTYPES[array])
+    start = npy_header(DTYPES[array], length)
     n_bytes = len(start) + length * dtype.itemsize
     with open(path, "wb") as file:
         if hasattr(os, "posix_fallocate"):
@@ -341,8 +338,7 @@ def _map_by(header: dict[str, Any], folder: str) -> StoredGraph:
     n, n_entries = header["n_nodes"], header["n_entries"]
     arrays = {array: open_array(folder, array, length_of(array, n, n_entries)) for array in header["arrays"]}
     nodes = read_names(folder, n) if header["names"] else arrays.get("nodes")
-    loops = arrays.get("loops")
-    loops = np.zeros(n) if loops is None else loops  # pages of zeros that are only read take no memory
+    loops = arrays["loops"] if "loops" in arrays else np.zeros(n)  # of which pages that are only read take no memory
     graph = StoredGraph(
         arrays["indptr"], arrays["indices"], arrays.get("weights"), arrays["degrees"], loops, nodes,
         tuple(header["remarks"]), folder, header["id"], file=folder, node_weights=arrays.get("node_weights"),
@@ -386,12 +382,11 @@ def _check_entries(graph: StoredGraph) -> None:
         expected = "expected each edge in the rows of both its ends"
         raise GraphFormatError(f"rows are not symmetric, {expected}; {AGAIN}", graph.path)
     for array, sums_of, stored in (("degrees", sums.degrees, graph.degrees), ("loops", sums.loops, graph.loops)):
-        wrong = np.flatnonzero(sums_of != stored)
-        if len(wrong):
+        if len(wrong := np.flatnonzero(sums_of != stored)):
             u, file = int(wrong[0]), os.path.join(graph.path, array + ".npy")
             raise GraphFormatError(f"holds {stored[u]} for row {u}, whose entries make {sums_of[u]}; {AGAIN}", file)
     check_degrees(sums.degrees)
     own = graph.node_weights
-    if own is not None and not (np.isfinite(own) & (own >= 0.0)).all():
-        u, file = int((~(np.isfinite(own) & (own >= 0.0))).argmax()), os.path.join(graph.path, "node_weights.npy")
+    if own is not None and len(wrong := np.flatnonzero(~(np.isfinite(own) & (own >= 0.0)))):
+        u, file = int(wrong[0]), os.path.join(graph.path, "node_weights.npy")
         raise GraphFormatError(f"holds {own[u]} for node {u}, expected finite numbers >= 0; {AGAIN}", file)

@@ -51,7 +51,7 @@ class Source:
         self._stream, self._raw, self._max_bytes = stream, raw, max_bytes
         self._raw_size = os.fstat(raw.fileno()).st_size
         self._size = self._raw_size if size is None and compression is None else size
-        self._n_read = 0
+        self.n_read = 0  # bytes of text so far
         self._ahead = io.BytesIO()
         self.offset = 0  # of the text, how much was given as lines
 
@@ -72,11 +72,6 @@ class Source:
         if self._size is not None:
             return self._size
         return min(self._max_bytes or 2**63, self._raw_size * 1100)
-
-    @property
-    def n_read(self) -> int:
-        """Bytes of text so far."""
-        return self._n_read
 
     def head(self) -> bytes:
         """The first bytes, with some that are no comments if there are any; they will be read again."""
@@ -157,14 +152,14 @@ class Source:
                 raise
             fault = f"truncated or corrupt {self.compression} ({problem}); get the file again"
             raise GraphFormatError(fault, self.path) from None
-        self._n_read += got if isinstance(got, int) else len(got)
-        if self._max_bytes is not None and self._n_read > self._max_bytes:
+        self.n_read += got if isinstance(got, int) else len(got)
+        if self._max_bytes is not None and self.n_read > self._max_bytes:
             wrong = f"{self.path}: holds more than max_bytes={self._max_bytes} bytes once decompressed; raise max_bytes"
             raise ResourceLimitError(wrong)
         is_limited = self.compression is not None and self._max_bytes is None
-        if is_limited and self._n_read > max(BOMB_SIZE, BOMB_RATIO * self._raw.tell()):
+        if is_limited and self.n_read > max(BOMB_SIZE, BOMB_RATIO * self._raw.tell()):
             raise ResourceLimitError(
-                f"{self.path}: {self._raw.tell()} compressed bytes have become {self._n_read}, more than {BOMB_RATIO} "
+                f"{self.path}: {self._raw.tell()} compressed bytes have become {self.n_read}, more than {BOMB_RATIO} "
                 "to one; if this is meant, set max_bytes"
             )
         return got

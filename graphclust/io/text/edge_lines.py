@@ -51,11 +51,11 @@ class AttributeLines:
                 weight, self.n_weights = value, self.n_weights + 1
             if weight is not None and (boxed := _OF_NUMPY.fullmatch(weight)):
                 weight = boxed[1] or boxed[2]
-            if weight is None or not weight or any(mark in weight for mark in " \t,;'\""):
-                if weight is not None:
-                    wrong = f"the weight is {quote(weight.encode())!r}, expected a number"
-                    raise GraphFormatError(wrong, self.path, line + i + 1)
+            if weight is None:
                 weight = "1"
+            elif not weight or any(mark in weight for mark in " \t,;'\""):
+                wrong = f"the weight is {quote(weight.encode())!r}, expected a number"
+                raise GraphFormatError(wrong, self.path, line + i + 1)
             rows[i] = match[1] + match[2] + weight.encode()
         return b"\n".join(rows)
 

@@ -128,8 +128,7 @@ class NumberReader(_Reader):
         most_rows = (last - first) // (layout.n_columns + (2 if layout.delimiter else layout.n_columns)) + 1
         ends: np.ndarray = np.empty((2, most_rows), self.ids)
         sources, targets = ends
-        bound = np.iinfo(self.ids).max
-        n_rows = -1
+        bound, n_rows = np.iinfo(self.ids).max, -1
         n_weights = 0 if layout.weight is None else most_rows
         weights, hard = np.empty(n_weights), np.empty(n_weights, np.int64)
         fault = np.zeros(2, np.int64)
@@ -343,9 +342,7 @@ class _TextReader(_Reader):
             said.append(f"{amount(self.n_missing, 'row')} without an id left out, the first {self.first_missing}")
         if self.reading.bipartite is None and not self.layout.bipartite and not may_overlap(*self.layout.names):
             refuse_overlap(self.layout.names, [names[0][node] for node in _shared(chunks)], self.path)
-        nodes: list[list] = names
-        if not self.layout.text_ids:
-            nodes = self._as_numbers(chunks, names)
+        nodes: list[list] = names if self.layout.text_ids else self._as_numbers(chunks, names)
         if self.layout.bipartite:
             edges = keep_kinds_apart(self.path, chunks, nodes, self.layout.names)
         else:

@@ -142,11 +142,8 @@ def _first_text(head: bytes) -> str:
     return text.rstrip("\n")
 
 
-def layout_of(
-    head: bytes, path: str, weights: str | None, text_ids: bool | None, columns: Columns | None = None
-) -> Layout:
+def layout_of(head: bytes, path: str, weights: str | None, text_ids: bool | None, asked: Columns) -> Layout:
     """Read the layout off the first lines of data, as far as the caller has not named the columns."""
-    asked = columns or Columns()
     separator = _SEPARATOR.match(head)
     if separator is not None:  # its line becomes blank
         head = b"\n" + head[separator.end() :]
@@ -198,9 +195,8 @@ def layout_of(
         layout = _chosen(asked, names, len(fields), delimiter, rows, weights, path)
     if konect:
         layout = replace(layout, bipartite=konect[1] == b"bip")
-    above = [(line, row) for line, row in marked if line < first.line] if delimiter and text_ids is not False else []
-    if names is not None:
-        above = []
+    may_be_above = delimiter and text_ids is not False and names is None
+    above = [(line, row) for line, row in marked if line < first.line] if may_be_above else []
     numeric, first_line = _are_ends_ids(layout, fields, first.text), first.line
     rows_above = [(line, row) for line, row in above if _may_be_row(row, len(fields))]
     if rows_above and (len(fields) == 3 or below):  # one alone, without a weight, may as well name the columns

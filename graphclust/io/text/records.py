@@ -10,6 +10,9 @@ from typing import TYPE_CHECKING, Any
 from graphclust.errors import amount
 from graphclust.io.columns import ends_by_name, is_number
 
+if TYPE_CHECKING:
+    from graphclust.io.text.layout import Layout
+
 _QUOTED = r'"((?:[^"]++|"")*+)"'
 _FIELD = {
     mark: re.compile(rf"[ ]*+(?:{_QUOTED}[ {blank}]*+|([^\n{mark}]*+))(?={mark}|\r?\Z)")
@@ -60,10 +63,6 @@ def split(row: str, delimiter: str | None) -> list[str]:
 def is_quoted(field: str, row: str) -> bool:
     """Whether a field stands in quotes in its row."""
     return '"' + field.replace('"', '""') + '"' in row
-
-
-if TYPE_CHECKING:
-    from graphclust.io.text.layout import Layout
 
 
 def is_row(line: str) -> bool:
