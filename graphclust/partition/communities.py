@@ -151,10 +151,12 @@ def communities(
         )  # fmt: skip
     layered = one if isinstance(one, LayeredGraph) else None
     graph = one.combined if isinstance(one, LayeredGraph) else one
-    if isinstance(at, list) and len(at) != (n_layers := 1 if layered is None else len(layered.layers)):
-        raise ParameterError(
-            f"resolution={resolution!r} has {len(at)} numbers, expected one, or {n_layers}, one a layer"
-        )
+    if isinstance(at, list):
+        if len(at) != (n_layers := 1 if layered is None else len(layered.layers)):
+            raise ParameterError(
+                f"resolution={resolution!r} has {len(at)} numbers, expected one, or {n_layers}, one a layer"
+            )
+        at = at[0] if layered is None else at
     check_memory(graph)
     nodes, part, remarks = _part_to_search(graph, components, progress)
     weighed, may_part = weigh(part, objective), False

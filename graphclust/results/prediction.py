@@ -153,7 +153,7 @@ class ClusterModel(SavedModel["Clustering"]):
         penalty: Any = self.resolution or 0.0  # a number, or one for each pair: every node makes a volume of its own
         if made_of.pairs is not None:
             volume = self.total + 2.0 * degrees
-            penalty = penalty * volume / made_of.pairs(volume if made_of.by_degree else len(self.labels) + 1.0)
+            penalty = penalty * volume / made_of.pairs(volume if made_of.by_degree else self.mass.sum() + 1.0)
         return np.asarray(gain_of_joining(Objective(ADDITIVE, penalty, 1.0), link, loop, own, inside, mass))
 
     @cached_property

@@ -24,6 +24,7 @@ from graphclust.graph.layers import LayeredGraph
 from graphclust.objective.objective import (
     OBJECTIVE_SPECS,
     ObjectiveChoice,
+    Totals,
     WeighedGraph,
     judged_by,
     weigh,
@@ -358,8 +359,8 @@ def value_of_clustering(clustering: Clustering) -> float:
     inside, mass, _ = clustering.sums
     if made_of.is_ratio:
         return float(((inside if made_of.less_degree else inside - mass)[mass > 0.0] / mass[mass > 0.0]).sum())
-    unit = 1.0 / volume if made_of.is_relative else 1.0
-    return float(inside.sum() - (clustering.resolution or 1.0) * unit * (mass**2).sum()) / volume
+    chance = made_of.chance(Totals(volume, volume if made_of.by_degree else float(mass.sum())))
+    return float(inside.sum() - (clustering.resolution or 1.0) * chance * (mass**2).sum()) / volume
 
 
 def remarks_on_drift(value_before: float, clustering: Clustering) -> tuple[str, ...]:

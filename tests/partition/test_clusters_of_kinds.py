@@ -174,6 +174,12 @@ def test_kinds_and_layers_of_files_on_the_command_line(capsys, tmp_path):
     assert code == cli.WRONG_USE and "--layer-weights" in err and "sum to 0" in err
 
 
+def test_one_resolution_in_a_list_is_that_of_the_only_graph():
+    G = nx.karate_club_graph()
+    one, listed = (gc.communities(G, resolution=at, rng=0) for at in (2, [2]))
+    assert (one.labels == listed.labels).all() and one.parameters == listed.parameters
+
+
 def test_several_graphs_of_cells_are_the_layers_of_one_clustering():
     anndata = pytest.importorskip("anndata")
     adata = anndata.AnnData(shape=(20, 0))

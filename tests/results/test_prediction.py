@@ -53,6 +53,17 @@ def test_each_new_node_goes_where_the_recomputed_objective_is_largest(objective,
         assert label == linked[int(np.argmax(values))]
 
 
+@pytest.mark.filterwarnings("ignore::graphclust.errors.GraphWarning")
+@for_each(("objective", "resolution"), ONE_OF_EACH)
+def test_nodes_without_edges_change_no_prediction(objective, resolution):
+    graph, rng = looped(30, 1), np.random.default_rng(1)
+    padded = sparse.block_diag([graph.to_scipy(), sparse.csr_array((90, 90))]).tocsr()
+    rows = rng.exponential(1.0, (80, graph.n_nodes)) * (rng.random((80, graph.n_nodes)) < 0.15)
+    options = {"objective": objective, "resolution": resolution, "rng": 1}
+    found, among = coreset_sc(graph, 4, **options), coreset_sc(padded, 4, **options)
+    assert found.predict(rows).tolist() == among.predict(np.hstack([rows, np.zeros((80, 90))])).tolist()
+
+
 @pytest.mark.skipif("NUMBA_DISABLE_JIT" in os.environ, reason="too large for plain Python")
 @for_each("options", [{}, {"size_ratio": 0.85}, {"degree_exponent": 2.5}])
 @for_each("objective", ["modularity", "normalized_cut"])

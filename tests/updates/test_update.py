@@ -6,6 +6,7 @@ import networkx as nx
 import numpy as np
 import pytest
 from cases import for_each, refuses
+from reference import objectives as reference
 
 import graphclust as gc
 from graphclust.errors import GraphValidationError, ParameterError
@@ -357,13 +358,20 @@ PLANTED = gc.planted_partition(8, 30, 10, 2, rng=1).graph
             lambda G: gc.communities(G, max_size=40, node_weight=np.ones(240) + (np.arange(240) == 3), rng=0),
             lambda found: found.modularity,
         ),
+        (
+            lambda G: gc.communities(G, objective="erdos_renyi", resolution=2.0, rng=0),
+            lambda found: (
+                reference.value(found.graph.to_scipy().toarray(), found.labels, "erdos_renyi", 2.0)
+                / found.graph.total_volume
+            ),
+        ),
         pytest.param(
             lambda G: gc.balanced_partition(G, 4, rng=0),
             lambda found: -2 * found.edge_cut / found.graph.total_volume,
             marks=pytest.mark.slow,
         ),
     ],
-    ids=["communities", "exactly k", "bounds", "equal parts"],
+    ids=["communities", "exactly k", "bounds", "pairs of nodes", "equal parts"],
 )
 def test_drift_is_measured_against_the_same_question_asked_anew(make, value):
     found = make(PLANTED)
