@@ -56,10 +56,8 @@ def test_extremes_within_range_change_no_result():
     costs = [gc.kernel_kmeans(POINTS, 4, sample_weight=weight, rng=0).cost / weight for weight in (1e-140, 1.0, 1e140)]
     assert costs == pytest.approx([costs[1]] * 3, rel=1e-12)
     links = np.array([[1e139] * 5 + [0] * 5, [0] * 5 + [1e-300] * 5])
-    assert (
-        gc.coreset_sc(BARBELL, 2, rng=0).predict(links).tolist()
-        == gc.coreset_sc(BARBELL, 2, rng=0).labels[[0, 9]].tolist()
-    )
+    clustering = gc.coreset_sc(BARBELL, 2, rng=0)
+    assert clustering.predict(links).tolist() == clustering.labels[[0, 9]].tolist()
 
 
 def test_nodes_may_weigh_nothing_in_equal_parts():

@@ -156,8 +156,7 @@ def sort_into_ranges(origin: None, first: int, last: int, file: str, table: Tabl
     """Write the edges of a file, in both directions, to a file for each range of rows."""
     pieces: list[list[tuple[np.ndarray, ...]]] = [[] for _ in bounds[1:]]
     for sources, targets, weights in batches(file, table):
-        ends = [(sources, targets), (targets, sources)]
-        for rows, columns in ends:
+        for rows, columns in ((sources, targets), (targets, sources)):
             given = np.ones(len(rows)) if weights is None else weights
             kept = given > 0
             rows, columns, given = rows[kept], columns[kept], given[kept]

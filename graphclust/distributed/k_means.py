@@ -66,8 +66,8 @@ def kmeans(
     if isinstance(init, str):
         with progress.stage("seeding"):
             key = int(rng.integers(2**63))
-            _, points, masses = candidates_by_blocks(engine, parts, k, OVERSAMPLING, N_ROUNDS, key, progress)
-            centroids = centroids_of_candidates(points, masses, k, rng)
+            drawn = candidates_by_blocks(engine, parts, k, OVERSAMPLING, N_ROUNDS, key, progress)
+            centroids = centroids_of_candidates(*drawn, k, rng)
         warn_if_fewer(len(centroids), k)
     else:
         given = as_points(init, "init")

@@ -114,9 +114,8 @@ def cluster_anndata(
     >>> adata.obs["graphclust"].tolist()
     ['0', '0', '0', '0', '1', '1']
     """
-    for name in ("obs", "obsp", "uns"):
-        if not hasattr(adata, name):
-            raise TypeError(f"adata is a {type(adata).__name__}, expected an anndata.AnnData")
+    if not all(hasattr(adata, name) for name in ("obs", "obsp", "uns")):
+        raise TypeError(f"adata is a {type(adata).__name__}, expected an anndata.AnnData")
     if isinstance(k, float):  # by place, where scanpy's functions take a resolution
         raise TypeError(f"k={k!r} is a float, expected a whole number; as a resolution it is resolution={k!r}")
     if adjacency is not None:

@@ -170,21 +170,14 @@ def test_clusters_of_one_size_are_numbered_by_names_as_in_one_process(client, tm
         assert isinstance(found.labels, np.memmap) == (file is not None)
 
 
-def test_a_path_that_a_worker_does_not_see_is_named_with_the_worker(client, store, tmp_path):
-    origin = Origin(str(tmp_path / "elsewhere.store"), store.key, versions())
-    with pytest.raises(GraphFormatError, match=r"elsewhere.store: worker tcp://.* cannot open the store"):
-        look_at_workers(client, origin, 20.0)
-
-
-def test_another_store_in_its_place_is_noticed(client, store):
-    with pytest.raises(GraphFormatError, match=r"worker tcp://.* finds another store there"):
-        look_at_workers(client, Origin(store.path, "of another", versions()), 20.0)
-
-
-def test_other_versions_on_a_worker_are_named(client, store):
-    older = versions() | {"numpy": "1.0"}
-    with pytest.raises(GraphClustError, match=r"worker tcp://.* has numpy .*, but the client has numpy 1.0"):
-        look_at_workers(client, Origin(store.path, store.key, older), 20.0)
+def test_a_worker_that_sees_another_store_or_none_or_has_other_versions_is_named(client, store, tmp_path):
+    elsewhere, older = str(tmp_path / "elsewhere.store"), versions() | {"numpy": "1.0"}
+    for origin, error, words in (
+        (Origin(elsewhere, store.key, versions()), GraphFormatError, "elsewhere.store: {} cannot open the store"),
+        (Origin(store.path, "of another", versions()), GraphFormatError, "{} finds another store there"),
+        (Origin(store.path, store.key, older), GraphClustError, "{} has numpy .*, but the client has numpy 1.0"),
+    ):
+        refuses(error, words.format("worker tcp://.*"), look_at_workers, client, origin, 20.0)
 
 
 def test_what_is_no_open_client_is_refused(client, store):
@@ -232,9 +225,7 @@ def test_a_cluster_without_workers_ends_in_an_error(store):
 
 
 def test_a_scheduler_that_dies_ends_in_an_error(store):
-    cluster = LocalCluster(
-        n_workers=1, threads_per_worker=1, dashboard_address=None, host="127.0.0.1", memory_limit="1GiB"
-    )
+    cluster = new_cluster(1)
     client = Client(cluster, set_as_default=False)
     engine = engine_on(client, store, patience=3.0)
     slow = engine.once(sleeping, 60.0)

@@ -68,9 +68,8 @@ def test_values_are_those_of_leidenalg(directed, loops):
     graph, labels = random_graph(3, directed, loops)
     for name, options in TYPES:
         for weights in ("weight", None, graph.es["weight"]):
-            ours, theirs = (
-                getattr(module, name)(graph, labels, weights=weights, **options) for module in (la, leidenalg)
-            )
+            given = {"initial_membership": labels, "weights": weights, **options}
+            ours, theirs = (getattr(module, name)(graph, **given) for module in (la, leidenalg))
             assert ours.quality() == pytest.approx(theirs.quality(), abs=1e-10), name
             assert ours.total_weight_in_comm(2) == pytest.approx(theirs.total_weight_in_comm(2))
             assert ours.diff_move(5, 1) == pytest.approx(theirs.diff_move(5, 1), abs=1e-10)

@@ -53,8 +53,7 @@ def test_clusters_of_cells_land_on_the_right_ones(graph):
 
 @pytest.mark.filterwarnings("ignore")
 def test_which_graph_of_the_cells_is_taken(tmp_path):
-    G = nx.disjoint_union(nx.complete_graph(4), nx.complete_graph(3))
-    adata = cells(list(G), [(u, v, 1.0) for u, v in G.edges], key="near_connectivities")
+    adata = two_cliques(key="near_connectivities")
     with pytest.raises(ParameterError, match=r"no 'connectivities', .*near_connectivities.*scanpy.pp.neighbors"):
         cluster_anndata(adata, 2)
     adata.uns["near"] = {"connectivities_key": "near_connectivities"}
@@ -67,7 +66,7 @@ def test_which_graph_of_the_cells_is_taken(tmp_path):
     with pytest.raises(ParameterError, match="one of the two"):
         cluster_anndata(adata, 2, neighbors_key="near", obsp="near_connectivities")
     refuses(ParameterError, r"'far' is not in adata.uns", cluster_anndata, adata, 2, neighbors_key="far")
-    refuses(TypeError, r"expected an anndata.AnnData", cluster_anndata, G, 2)
+    refuses(TypeError, r"expected an anndata.AnnData", cluster_anndata, nx.path_graph(3), 2)
     with pytest.raises(ParameterError, match=r"no 'connectivities', it is empty; run scanpy.pp.neighbors"):
         cluster_anndata(anndata.AnnData(shape=(7, 0)), 2)
     refuses(TypeError, r"G is a anndata.*pass it to cluster_anndata", coreset_sc, adata, 2)
@@ -75,9 +74,12 @@ def test_which_graph_of_the_cells_is_taken(tmp_path):
     refuses(TypeError, r"k=0\.5 is a float, .* resolution=0\.5$", cluster_anndata, adata, 0.5)
 
 
-def two_cliques():
-    G = nx.disjoint_union(nx.complete_graph(4), nx.complete_graph(3))
-    return cells(list(G), [(u, v, 1.0) for u, v in G.edges])
+def cells_of(G, **options):
+    return cells(list(G), [(u, v, 1.0) for u, v in G.edges], **options)
+
+
+def two_cliques(**options):
+    return cells_of(nx.disjoint_union(nx.complete_graph(4), nx.complete_graph(3)), **options)
 
 
 def test_k_may_be_left_to_the_graph(tmp_path):
@@ -112,8 +114,7 @@ def test_the_seed_is_recorded_and_gives_the_clusters_again():
 
 
 def test_some_cells_are_clustered_and_the_others_keep_what_they_have():
-    G = nx.disjoint_union_all([nx.complete_graph(n) for n in (5, 4, 3)])
-    adata = cells(list(G), [(u, v, 1.0) for u, v in G.edges])
+    adata = cells_of(nx.disjoint_union_all([nx.complete_graph(n) for n in (5, 4, 3)]))
     adata.obs["kind"] = pandas.Categorical(["A"] * 9 + ["B"] * 3)
     cluster_anndata(adata, 2, restrict_to=("kind", ["A"]), certainty=True)
     assert adata.obs["graphclust_R"].tolist() == ["A,0"] * 5 + ["A,1"] * 4 + ["B"] * 3
@@ -128,8 +129,7 @@ def test_some_cells_are_clustered_and_the_others_keep_what_they_have():
 
 
 def test_certainty_of_a_cell_is_the_share_of_its_links_in_its_cluster():
-    G = nx.barbell_graph(4, 0)
-    adata = cells(list(G), [(u, v, 1.0) for u, v in G.edges])
+    adata = cells_of(nx.barbell_graph(4, 0))
     cluster_anndata(adata, 2, certainty=True)
     assert adata.obs["graphclust_certainty"].tolist() == [1, 1, 1, 0.75, 0.75, 1, 1, 1]
 
@@ -293,8 +293,7 @@ def test_other_kinds_of_partitions_are_refused_by_name():
 
 
 def test_the_seed_is_recorded_as_it_was_given():
-    adata = anndata.AnnData(shape=(6, 0))
-    adata.obsp["connectivities"] = sparse.block_diag([np.ones((4, 4)), np.ones((2, 2))], format="csr")
+    adata = two_cliques()
     leiden(adata)
     cluster(adata, 2)
     sweep(adata, ks=[2])

@@ -233,9 +233,9 @@ def test_candidates_of_a_round_are_independent_with_the_stated_probability(small
     points, rng = as_points(X), np.random.default_rng(9002)
     included = np.zeros((POINT_DRAWS, 9), bool)
     for run in range(POINT_DRAWS):
-        rows, masses = draw_candidates(points, weights, 1, 2.0, 1, rng, Progress())
+        drawn, masses = draw_candidates(points, weights, 1, 2.0, 1, rng, Progress())
         assert masses.sum() == weights.sum()
-        included[run, rows[1:]] = True
+        included[run] = (X[:, None] == drawn[1:]).all(axis=2).any(axis=1)
     mass = weights * ((X[:, None] - X) ** 2).sum(axis=2)
     each = np.minimum(1.0, 2.0 * mass / mass.sum(axis=1, keepdims=True))
     expected = (weights / weights.sum()) @ each

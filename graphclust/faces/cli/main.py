@@ -10,7 +10,7 @@ import shlex
 import sys
 import warnings
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 
 from graphclust.errors import ConvergenceWarning, GraphClustError, GraphWarning, ParameterError
 from graphclust.faces.cli.clusterings import CLUSTER, COMMUNITIES, HIERARCHY, PATH
@@ -94,19 +94,16 @@ def _verdict(problem: BaseException) -> tuple[str, int]:
     return f"{type(problem).__name__}: {sentence}; this is a fault of graphclust, --debug shows where", FAILED
 
 
-@contextmanager
-def _threads(n: int | None) -> Iterator[None]:
+def _threads(n: int | None) -> AbstractContextManager[None]:
     """Run on so many threads, and restore the number afterwards; None leaves it as it is."""
     if n is None:
-        yield
-        return
+        return nullcontext()
     from graphclust.compiled.runtime.blocks import most_threads
     from graphclust.threads import limit_threads
 
     if not 1 <= n <= most_threads():
         raise ParameterError(f"--threads {n} is out of range, expected 1 to {most_threads()}, the processors there are")
-    with limit_threads(n):
-        yield
+    return limit_threads(n)
 
 
 @contextmanager

@@ -120,8 +120,7 @@ def report_page(
     clustering = as_clustering(clustering)
     n_nodes = clustering.graph.n_nodes
     expected = n_nodes, clustering.n_clusters
-    if certainty is not None and certainty.shares.shape != expected:
-        shape = certainty.shares.shape
+    if certainty is not None and (shape := certainty.shares.shape) != expected:
         said = f"certainty is of {shape} nodes and clusters"
         raise GraphValidationError(f"{said}, expected those of the clustering: {expected}")
     for name, result in (("path", path), ("hierarchy", hierarchy)):

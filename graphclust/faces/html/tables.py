@@ -132,8 +132,7 @@ def provenance(clustering: Clustering, command: str | None = None) -> str:
     stages = [
         [escape(stage), f"{seconds:.3f}", bar(seconds / longest)] for stage, seconds in clustering.seconds.items()
     ]
-    total = amount(len(stages), "stage")
-    said = f"<p>{total}, {sum(clustering.seconds.values()):.3f} seconds in all.</p>"
+    said = f"<p>{amount(len(stages), 'stage')}, {sum(clustering.seconds.values()):.3f} seconds in all.</p>"
     return (
         table(["setting", "value"], settings, "Settings", words=(0, 1))
         + said

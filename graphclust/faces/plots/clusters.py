@@ -65,8 +65,7 @@ def block_raster(clustering: Clustering, size: int = 512) -> Raster:
 def entries_in_squares(graph: Graph, square: npt.NDArray[np.int64], size: int) -> npt.NDArray[np.int64]:
     """How many stored entries (u, v) there are with u in square i and v in square j; int64, shape (size, size)."""
     counts = np.zeros(size * size, np.int64)
-    blocks = entry_blocks(graph.indptr, ENTRIES_PER_BLOCK).tolist()
-    for first, last in pairwise(blocks):
+    for first, last in pairwise(entry_blocks(graph.indptr, ENTRIES_PER_BLOCK).tolist()):
         lengths = np.diff(graph.indptr[first : last + 1])
         places = np.repeat(square[first:last] * size, lengths)
         places += square[graph.indices[graph.indptr[first] : graph.indptr[last]]]
@@ -142,9 +141,9 @@ def nearest_clusters(clustering: Clustering) -> npt.NDArray[np.int64]:
     return nearest
 
 
-def strongest_links(clustering: Clustering, most: int = MOST_CLUSTERS, per_cluster: int = LINKS_PER_CLUSTER) -> Links:
-    """The `most` clusters of most volume, and for each of them its links of most excess."""
-    clusters = np.sort(np.argsort(-clustering.volume, kind="stable")[:most])
+def strongest_links(clustering: Clustering, per_cluster: int = LINKS_PER_CLUSTER) -> Links:
+    """The clusters of most volume, and for each of them its links of most excess."""
+    clusters = np.sort(np.argsort(-clustering.volume, kind="stable")[:MOST_CLUSTERS])
     weights = weights_between(clustering.graph, clustering.labels, clustering.n_clusters)
     weight = weights[clusters][:, clusters].toarray()
     excess = excess_over_chance(clustering, weights)[clusters][:, clusters].toarray()

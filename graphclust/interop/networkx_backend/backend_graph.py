@@ -138,16 +138,14 @@ class BackendGraph:
 
 def is_partition(G: BackendGraph, communities: Any) -> bool:
     """Whether every node is in exactly one of the communities."""
-    if not isinstance(communities, list):
-        communities = list(communities)
+    communities = list(communities)
     covered = {node for members in communities for node in members if node in G}
     return len(G) == len(covered) == sum(len(members) for members in communities)
 
 
 def modularity(G: BackendGraph, communities: Any, weight="weight", resolution=1) -> float:
     """NetworkX's modularity: self-loops count twice in the degrees, and once in each of a directed graph's."""
-    if not isinstance(communities, list):
-        communities = list(communities)
+    communities = list(communities)
     if not is_partition(G, communities):
         from networkx.algorithms.community.quality import NotAPartition
 

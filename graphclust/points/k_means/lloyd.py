@@ -40,8 +40,8 @@ def initial_centroids(
         return as_centroids(init, k, points)
     as_choice(init, "init", INITS)
     if init == "k-means||":
-        rows, masses = draw_candidates(points, weights, k, OVERSAMPLING, N_ROUNDS, rng, progress)
-        return centroids_of_candidates(points.rows(rows), masses, k, rng)
+        drawn = draw_candidates(points, weights, k, OVERSAMPLING, N_ROUNDS, rng, progress)
+        return centroids_of_candidates(*drawn, k, rng)
     exponent = 0.0 if init == "random" else 2.0
     n_candidates = greedy_candidates(k) if init == "greedy k-means++" else 1
     return points.rows(draw_seeds(points, weights, k, exponent, n_candidates, rng, progress))

@@ -224,32 +224,24 @@ class PointDistances(NamedTuple):
 
 
 class Candidates(NamedTuple):
-    """The rows (m,) and points (m, d) drawn so far, and the latest of them in batches that fit into a cache.
+    """The points (m, d) drawn so far, and the latest of them in batches that fit into a cache.
 
     Of each batch the points, the number of the first, their squared distances to the earlier ones, and each earlier
     one's least: points that are much nearer to theirs need no look at the batch.
     """
 
-    rows: np.ndarray
     points: np.ndarray
     batches: list[tuple[np.ndarray, int, np.ndarray, np.ndarray]]
 
 
-Draws = tuple[np.ndarray, np.ndarray]  # the rows among all points, and the points, that were drawn of a block
-
-
 def candidates_by_blocks(
     engine: Engine, parts: ByBlock, k: int, oversampling: float, n_rounds: int, key: int, progress: Progress
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The candidates of n_rounds rounds, or more while they are fewer than k.
-
-    Their rows, the points themselves, and the weight of the points nearest to each.
-    """
+) -> tuple[np.ndarray, np.ndarray]:
+    """The candidates of n_rounds rounds, or of more while they are too few, and the weight of the nearest to each."""
     rounds = PointRounds(engine, parts, key)
     sample_in_rounds(rounds, oversampling * k * n_rounds, n_rounds, progress, at_least=k - 1)
     masses = engine.fetch(engine.each(nearest_masses, parts, rounds.distances, rounds.n_drawn))
-    candidates = engine.fetch(rounds.candidates)
-    return candidates.rows, candidates.points, sum_in_order(masses)
+    return engine.fetch(rounds.candidates).points, sum_in_order(masses)
 
 
 class PointRounds:
@@ -289,42 +281,40 @@ def no_distances(source: Any, first: int, last: int, part: Part) -> PointDistanc
     return PointDistances(distances_without_seeds(part.weights), np.zeros(last - first, np.int64), mass)
 
 
-def draw_by_weight(source: Any, first: int, last: int, part: Part, target: float) -> Draws:
+def draw_by_weight(source: Any, first: int, last: int, part: Part, target: float) -> np.ndarray:
     """The point of a block at which its running weight exceeds the target; none where that is negative."""
     if target < 0.0:
-        return np.empty(0, np.int64), part.points.rows(np.arange(0))
+        return part.points.rows(np.arange(0))
     running = np.cumsum(part.weights)
     highest = np.searchsorted(running, running[-1])  # the last point of any weight
-    row = np.minimum(np.searchsorted(running, [target], side="right"), highest)
-    return first + row, part.points.rows(row)
+    return part.points.rows(np.minimum(np.searchsorted(running, [target], side="right"), highest))
 
 
 def draw_by_mass(
     source: Any, first: int, last: int, part: Part, distances: PointDistances, factor: float, key: int, turn: int
-) -> Draws:
+) -> np.ndarray:
     """The points of a block that are drawn, each independently."""
     drawn = np.empty(last - first, np.int64)
     n_drawn = random_numbers.draw_each(key, turn, first, factor, part.weights, distances.sq_distances, drawn)
-    return first + drawn[:n_drawn], part.points.rows(drawn[:n_drawn])
+    return part.points.rows(drawn[:n_drawn])
 
 
-def add_draws(source: Any, before: Candidates | None, draws: list[Draws]) -> Candidates:
+def add_draws(source: Any, before: Candidates | None, draws: list[np.ndarray]) -> Candidates:
     """All candidates so far, with those that were drawn of all blocks."""
-    earlier = [] if before is None else [before[:2]]
-    rows, points = (np.concatenate(arrays) for arrays in zip(*earlier, *draws, strict=True))
-    n_before, n = 0 if before is None else len(before.rows), len(rows)
+    points = np.concatenate(draws if before is None else [before.points, *draws])
+    n_before, n = 0 if before is None else len(before.points), len(points)
     most, batches = 1 + _CACHED_BYTES // points.dtype.itemsize // points.shape[1], []
     for rank in range(n_before, n, most):
         chosen = np.ascontiguousarray(points[rank : rank + most])
         to_seeds, near = np.zeros((len(chosen), n)), np.zeros(n)
         distances_to_seeds(points[:n_before], n_before, chosen, to_seeds, near)
         batches.append((chosen, rank, to_seeds, near))
-    return Candidates(rows, points, batches)
+    return Candidates(points, batches)
 
 
 def count_candidates(source: Any, candidates: Candidates) -> int:
     """How many there are."""
-    return len(candidates.rows)
+    return len(candidates.points)
 
 
 def approach_distances(
@@ -380,8 +370,8 @@ def kmeans_parallel(
     points, k, weights = as_weighted_points(X, k, sample_weight)
     oversampling = as_number(oversampling, "oversampling", above=0.0)
     n_rounds = as_whole_number(n_rounds, "n_rounds", at_least=1)
-    rows, masses = draw_candidates(points, weights, k, oversampling, n_rounds, rng, as_progress(progress))
-    centroids = centroids_of_candidates(points.rows(rows), masses, k, rng)
+    drawn = draw_candidates(points, weights, k, oversampling, n_rounds, rng, as_progress(progress))
+    centroids = centroids_of_candidates(*drawn, k, rng)
     warn_if_fewer(len(centroids), k)
     return centroids
 
@@ -398,10 +388,8 @@ def draw_candidates(
     points: Points, weights: np.ndarray, k: int, oversampling: float, n_rounds: int, rng: np.random.Generator,
     progress: Progress,
 ) -> tuple[np.ndarray, np.ndarray]:  # fmt: skip
-    """Rows of the candidates, and the weight of the points nearest to each (ties to the first drawn)."""
+    """The candidates (m, d), and the weight of the points nearest to each (ties to the first drawn)."""
     engine = Engine(None, row_blocks(points.n, ROWS_PER_PART))
     blocks = pairwise(engine.boundaries.tolist())
     parts = engine.by_block([Part(points.take(slice(a, b)), weights[a:b]) for a, b in blocks])
-    key = int(rng.integers(2**63))
-    rows, _, masses = candidates_by_blocks(engine, parts, k, oversampling, n_rounds, key, progress)
-    return rows, masses
+    return candidates_by_blocks(engine, parts, k, oversampling, n_rounds, int(rng.integers(2**63)), progress)

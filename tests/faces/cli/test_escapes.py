@@ -54,19 +54,13 @@ def test_files_that_cannot_be_written_are_named_with_escapes(tmp_path):
     gc.write_labels(name, np.zeros(3, int))
     folder = str(tmp_path / "folder")
     os.mkdir(folder + EVIL)
-    attempts = {
-        FileExistsError: lambda: gc.write_labels(name, np.zeros(3, int)),
-        FileNotFoundError: lambda: gc.write_labels(f"{name}/l.json", np.zeros(3, int)),
-        IsADirectoryError: lambda: gc.load_graph(folder + EVIL),
-    }
-    for kind, attempt in attempts.items():
-        with pytest.raises(kind) as raised:
-            attempt()
-        assert SAFE in str(raised.value) and str(raised.value).isprintable()
-    for kind, attempt in {
-        FileExistsError: lambda: gc.save_store(folder + EVIL, nx.path_graph(3), overwrite=True),
-        FileNotFoundError: lambda: gc.save_store(f"{folder}{EVIL}/none/s", nx.path_graph(3)),
-    }.items():
+    for kind, attempt in (
+        (FileExistsError, lambda: gc.write_labels(name, np.zeros(3, int))),
+        (FileNotFoundError, lambda: gc.write_labels(f"{name}/l.json", np.zeros(3, int))),
+        (IsADirectoryError, lambda: gc.load_graph(folder + EVIL)),
+        (FileExistsError, lambda: gc.save_store(folder + EVIL, nx.path_graph(3), overwrite=True)),
+        (FileNotFoundError, lambda: gc.save_store(f"{folder}{EVIL}/none/s", nx.path_graph(3))),
+    ):
         with pytest.raises(kind) as raised:
             attempt()
         assert SAFE in str(raised.value) and str(raised.value).isprintable()
