@@ -14,7 +14,7 @@ import pytest
 from cases import for_each, refuses
 from shell import said
 
-import graphclust
+import graphclust as gc
 from graphclust import ParameterError
 from graphclust.datasets.cache import cached, clear_cache
 from graphclust.datasets.catalog import GRAPHS, CatalogEntry, entries, entry_at, entry_named, find
@@ -146,7 +146,7 @@ def test_the_module_is_found_without_an_import_of_its_own():
     code = "import graphclust; print(graphclust.datasets.find('polbooks')[0].address)"
     ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert ended.stdout == "suitesparse:Newman/polbooks\n"
-    assert graphclust.datasets.find is find
+    assert gc.datasets.find is find
 
 
 SQUARE = "%%MatrixMarket matrix coordinate pattern symmetric\n6 6 5\n2 1\n3 1\n3 2\n5 4\n6 6\n"
@@ -163,13 +163,13 @@ def server(tmp_path, monkeypatch):
 
 def test_the_cache_is_listed_and_cleared(server, tmp_path):
     assert cached() == [] and clear_cache() == 0
-    graphclust.fetch_suitesparse(NAME)
+    gc.fetch_suitesparse(NAME)
     server.files["/data/email-Eu-core.txt.gz"] = gzip.compress(b"0 1\n1 2\n")
-    graphclust.fetch_snap("email-Eu-core")
+    gc.fetch_snap("email-Eu-core")
     assert {dataset.address for dataset in cached()} == {"suitesparse:Newman/karate", "snap:email-Eu-core"}
     for dataset in cached():
         assert dataset.n_bytes == sum(file.stat().st_size for file in dataset.folder.iterdir())
-    refuses(graphclust.ParameterError, "does not hold 'snap:com-DBLP'", clear_cache, "snap:com-DBLP")
+    refuses(gc.ParameterError, "does not hold 'snap:com-DBLP'", clear_cache, "snap:com-DBLP")
     assert clear_cache("snap:email-Eu-core") > 0
     assert [dataset.address for dataset in cached()] == ["suitesparse:Newman/karate"]
     clear_cache()
@@ -202,7 +202,7 @@ def test_the_command_line_searches_lists_and_clears(server, capsys):
     found = json.loads(said(capsys, "datasets", "com-DBLP", "--symmetric", "--report", "json")[1])
     assert [entry["address"] for entry in found] == ["suitesparse:SNAP/com-DBLP", "snap:com-DBLP"]
     assert said(capsys, "datasets", "nowhere")[1] == "0 data sets found\n"
-    graphclust.fetch_suitesparse(NAME)
+    gc.fetch_suitesparse(NAME)
     listed = said(capsys, "cache", "list")[1]
     assert re.search(r"MiB  suitesparse:Newman/karate\n.*1 data set in /.*/cache", listed)
     code, _, err = said(capsys, "cache", "clear", "snap:com-DBLP")
@@ -215,5 +215,5 @@ def test_a_bar_is_shown_where_people_look_on(server, monkeypatch):
     server.files[PATH] = faults.archive("karate", SQUARE, b=random.Random(1).randbytes(300_000).hex())
     server.block, server.pause = 40_000, 0.2
     monkeypatch.setattr(sys, "stderr", Terminal())
-    graphclust.fetch_suitesparse(NAME)
+    gc.fetch_suitesparse(NAME)
     assert "karate.tar.gz: " in sys.stderr.getvalue() and "%|" in sys.stderr.getvalue()

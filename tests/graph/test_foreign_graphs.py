@@ -45,21 +45,11 @@ def polars():
     return library("polars")
 
 
-def assert_labels_are_right(clustering, nodes, members):
-    assert len(clustering.labels) == len(nodes) and set(clustering.nodes) == set(nodes)
-    found = clustering.as_dict()
-    clusters = [{node for node in nodes if found[node] == label} for label in range(len(members))]
-    assert sorted(map(len, clusters)) == sorted(map(len, members)) and all(one in members for one in clusters)
-    assert [node for node in nodes if found[node] == -1] == [
-        node for node in nodes if not any(node in m for m in members)
-    ]
-
-
-def assert_cliques_are_whole(labels, nodes, members):
-    """Labels in the order of the nodes: each clique has one, and no two the same."""
-    of_node = dict(zip(nodes, labels.tolist(), strict=True))
-    found = [{of_node[node] for node in clique} for clique in members]
-    assert all(len(one) == 1 for one in found) and len(set.union(*found)) == len(members)
+def assert_cliques_are_clusters(of_node, nodes, members):
+    """Labels by the nodes: each clique has one of 0, 1, ..., no two the same, and whoever is in none has -1."""
+    of_cliques = [{of_node[node] for node in clique} for clique in members]
+    assert all(len(one) == 1 for one in of_cliques) and set.union(*of_cliques) == {*range(len(members))}
+    assert {of_node[node] for node in {*nodes}.difference(*members)} <= {-1} and len(of_node) == len(nodes)
 
 
 def as_igraph(nodes, edges):
@@ -95,7 +85,9 @@ FORMS = {
 @given(cliques())
 def test_labels_land_on_the_right_nodes(form, graph):
     nodes, edges, members = graph
-    assert_labels_are_right(coreset_sc(FORMS[form](nodes, edges), len(members), rng=0), nodes, members)
+    clustering = coreset_sc(FORMS[form](nodes, edges), len(members), rng=0)
+    assert len(clustering.labels) == len(nodes) and {*clustering.nodes} == {*nodes}
+    assert_cliques_are_clusters(clustering.as_dict(), nodes, members)
 
 
 @pytest.mark.filterwarnings("ignore::graphclust.GraphWarning")
@@ -117,7 +109,8 @@ def test_labels_of_a_matrix_on_disk_are_in_the_order_of_its_rows(tmp_path, graph
     matrix = as_graph(as_networkx(nodes, edges)).to_scipy()
     for kind in (sparse.csr_array, sparse.csc_matrix, sparse.coo_array):
         sparse.save_npz(tmp_path / "m.npz", kind(matrix))
-        assert_cliques_are_whole(coreset_sc(tmp_path / "m.npz", len(members), rng=0).labels, nodes, members)
+        labels = coreset_sc(tmp_path / "m.npz", len(members), rng=0).labels
+        assert_cliques_are_clusters(dict(zip(nodes, labels, strict=True)), nodes, members)
         assert load_graph(tmp_path / "m.npz") == as_graph(matrix)
 
 
@@ -220,7 +213,7 @@ def test_adjacency_tables_are_graphs_with_names(pandas):
     thin = as_graph(table.astype(pandas.SparseDtype(float, 0.0)))
     assert thin == graph and thin.nodes == graph.nodes
     assert as_graph(table, weight=None).degrees.tolist() == [1.0, 2.0, 1.0]
-    refuses(TypeError, "G is a pandas", as_graph, table.loc[["a", "b", "c"]])
+    refuses(TypeError, r"G is a pandas[\w.]*DataFrame", as_graph, table.loc[["a", "b", "c"]])
     with pytest.raises(GraphValidationError, match="two rows of the table have one name"):
         as_graph(table.set_axis(["a", "a", "b"]).set_axis(["a", "a", "b"], axis=1))
 
@@ -290,7 +283,8 @@ def test_labels_are_in_the_order_of_the_rows_of_a_matrix(name, graph):
     matrix = MATRICES[name](library(name), rows, columns, np.asarray(expected[rows, columns]), len(nodes))
     found = as_graph(matrix)
     assert found.nodes is None and (found.to_scipy() != expected).nnz == 0
-    assert_cliques_are_whole(coreset_sc(matrix, len(members), rng=0).labels, nodes, members)
+    labels = coreset_sc(matrix, len(members), rng=0).labels
+    assert_cliques_are_clusters(dict(zip(nodes, labels, strict=True)), nodes, members)
 
 
 def test_archives_of_matrices_are_read_with_loops_and_directions(tmp_path):
@@ -312,17 +306,9 @@ def test_archives_of_matrices_are_read_with_loops_and_directions(tmp_path):
 def test_archives_that_hold_no_matrix(tmp_path):
     sparse.save_npz(tmp_path / "w.npz", sparse.csr_array(np.ones((2, 3))))
     refuses(GraphValidationError, "square", load_graph, tmp_path / "w.npz")
-    np.savez(
-        tmp_path / "o.npz", format=b"csr", shape=[2, 2], data=np.array([print], object), indices=[0], indptr=[0, 1, 1]
-    )
-    refuses(GraphFormatError, "no matrix", load_graph, tmp_path / "o.npz")
-    np.savez(tmp_path / "r.npz", format=b"coo", shape=[2, 2], data=[1.0], row=[0], col=[7])
-    refuses(GraphFormatError, None, load_graph, tmp_path / "r.npz")
-    np.savez(tmp_path / "l.npz", labels=[1, 2])
     sparse.save_npz(tmp_path / "n.npz", sparse.csr_array(np.array([[0.0, -2.0], [-2.0, 0.0]])))
     refuses(GraphValidationError, r"a weight is -2.0", load_graph, tmp_path / "n.npz")
     assert load_graph(tmp_path / "n.npz", weights="abs").weights.tolist() == [2, 2]
-    refuses(GraphFormatError, "zip archive", load_graph, tmp_path / "l.npz")
 
 
 EDGES = [(0, 1, 2.0), (1, 2, 1.0), (2, 2, 3.0), (0, 1, 4.0)]  # a loop, and two edges between one pair

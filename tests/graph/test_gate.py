@@ -39,7 +39,6 @@ def test_duplicates_are_summed(form):
     )
     halves.data[6], halves.data[3] = 0.25, 0.75
     if form != "coo":
-        order = np.lexsort((halves.col, halves.row))
         major, minor = (halves.row, halves.col) if form == "csr" else (halves.col, halves.row)
         order = np.lexsort((minor, major))
         arrays = halves.data[order], minor[order], np.searchsorted(major[order], np.arange(4))

@@ -171,11 +171,6 @@ def test_what_is_no_list_of_edges_is_a_type_error_that_says_what_is(G):
     refuses(TypeError, r"(?s)G is a \w+ that holds a \w+, .*expected a networkx.Graph, .*or edges", as_graph, G)
 
 
-def test_a_data_frame_whose_rows_and_columns_have_one_order_each_is_a_type_error():
-    matrix = pytest.importorskip("pandas").DataFrame([[0, 1], [1, 0]], ["a", "b"], ["b", "a"])
-    refuses(TypeError, r"G is a pandas[\w.]*DataFrame", as_graph, matrix)
-
-
 # --- Sharing and leaving alone ---
 
 

@@ -3,6 +3,7 @@
 import warnings
 from importlib.util import find_spec
 
+import network_texts
 import numpy as np
 import pytest
 from cases import refuses
@@ -14,18 +15,10 @@ from graphclust.faces.cli import main as cli
 COUNTS = "source,target,count,kind\na,b,10,x\nb,c,1,y\n"
 
 
-def names_of(graph) -> list:
-    return list(range(graph.n_nodes) if graph.nodes is None else graph.nodes)
-
-
 def edges_of(tmp_path, text: str, **options) -> set:
     """The edges by the names of their ends, in order, with their weights."""
     _, graph, _ = load(tmp_path, text, "t.csv", **options)
-    names, entries = names_of(graph), graph.to_scipy().tocoo()
-    return {
-        (*sorted((names[u], names[v]), key=str), w)
-        for u, v, w in zip(entries.row.tolist(), entries.col.tolist(), entries.data.tolist(), strict=True)
-    }
+    return {(*sorted(ends, key=str), weight) for ends, weight in network_texts.edges_of(graph).items()}
 
 
 def test_columns_are_chosen_by_name_or_place(tmp_path):

@@ -38,9 +38,7 @@ def sets_of(labels):
 
 def same_arcs(tmp_path):
     """The arcs in each form in which directions can be told."""
-    table = {
-        name: list(column) for name, column in zip(("source", "target", "weight"), zip(*ARCS, strict=True), strict=True)
-    }
+    table = dict(zip(("source", "target", "weight"), map(list, zip(*ARCS, strict=True)), strict=True))
     path = tmp_path / "arcs.csv"
     path.write_text("source,target,weight\n" + "".join(f"{u},{v},{w}\n" for u, v, w in ARCS))
     nx.write_graphml(digraph(ARCS), tmp_path / "arcs.graphml")

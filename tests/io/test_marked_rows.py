@@ -2,6 +2,7 @@
 
 import warnings
 
+import network_texts
 import pytest
 
 from graphclust import load_graph
@@ -15,12 +16,8 @@ def edges_of(tmp_path, text: str, name: str = "table.csv", **options) -> tuple[s
     with warnings.catch_warnings():
         warnings.simplefilter("error")  # return_info says it all
         graph, info = load_graph(tmp_path / name, return_info=True, **options)
-    names = [str(name) for name in (range(graph.n_nodes) if graph.nodes is None else graph.nodes)]
-    upper = graph.to_scipy().tocoo()
-    edges = {
-        (*sorted((names[u], names[v])), *(() if graph.weights is None else (weight,)))
-        for u, v, weight in zip(upper.row, upper.col, upper.data, strict=True)
-    }
+    weights = network_texts.edges_of(graph)
+    edges = {(*sorted(map(str, ends)), *([] if graph.weights is None else [weights[ends]])) for ends in weights}
     return edges, info.remarks
 
 

@@ -9,6 +9,7 @@ import networkx as nx
 import numpy as np
 import pytest
 from cases import for_each, refuses
+from network_texts import edges_of
 from scipy import io as scipy_io
 from scipy import sparse
 
@@ -44,9 +45,7 @@ def load(tmp_path):
 
 def weights_of(graph):
     """Edge by the names of its ends -> weight."""
-    entries = sparse.triu(graph.to_scipy(), format="coo")
-    names = graph.nodes if graph.nodes is not None else range(graph.n_nodes)
-    return {frozenset((names[u], names[v])): w for u, v, w in zip(*entries.coords, entries.data.tolist(), strict=True)}
+    return {frozenset(ends): weight for ends, weight in edges_of(graph).items()}
 
 
 def test_a_pajek_network_has_its_labels_weights_and_lists(load):

@@ -14,7 +14,7 @@ import pytest
 from cases import refuses
 from graph_files import same_csr
 
-import graphclust
+import graphclust as gc
 from graphclust.errors import GraphWarning
 from graphclust.io.store.store import new_store, npy_header
 
@@ -27,58 +27,57 @@ def looped_graph():
     for u, v, attributes in network.edges(data=True):
         attributes["weight"] = 0.25 * (1 + (u + v) % 5)
     with pytest.warns(GraphWarning, match="isolated"):
-        return graphclust.as_graph(network)
+        return gc.as_graph(network)
 
 
 @pytest.fixture
 def store(tmp_path) -> str:
     path = str(tmp_path / "g.store")
-    graphclust.save_store(path, looped_graph())
+    gc.save_store(path, looped_graph())
     return path
 
 
 def test_a_store_holds_the_graph_bit_for_bit(store):
-    graph, stored = looped_graph(), graphclust.open_store(store)
+    graph, stored = looped_graph(), gc.open_store(store)
     assert same_csr(graph, stored) and stored.remarks == graph.remarks
     assert stored.nodes.tolist() == list(range(41)) and stored == graph
-    loaded, info = graphclust.load_graph(store, return_info=True)
+    loaded, info = gc.load_graph(store, return_info=True)
     assert same_csr(loaded, graph) and info.format == "store" and info.counts.loops == 1
-    ignored = graphclust.load_graph(store, weights="ignore")
+    ignored = gc.load_graph(store, weights="ignore")
     assert ignored.weights is None and ignored.degrees[3] == np.diff(graph.indptr)[3]
 
 
 @pytest.mark.filterwarnings("ignore::graphclust.errors.GraphWarning")  # of a node without edges
 @pytest.mark.skipif(sys.platform == "win32", reason="a mapped file cannot be removed there")
 def test_a_store_that_is_removed_can_be_worked_on_while_it_is_open_and_then_is_a_missing_file(store):
-    graph, stored = looped_graph(), graphclust.open_store(store)
+    graph, stored = looped_graph(), gc.open_store(store)
     shutil.rmtree(store)
-    assert (graphclust.communities(stored, rng=0).labels == graphclust.communities(graph, rng=0).labels).all()
+    assert (gc.communities(stored, rng=0).labels == gc.communities(graph, rng=0).labels).all()
     for verify in ("full", "fast"):
-        with pytest.raises(FileNotFoundError, match=r"No such file or directory: .*g\.store'"):
-            graphclust.open_store(store, verify=verify)
+        refuses(FileNotFoundError, r"No such file or directory: .*g\.store'", gc.open_store, store, verify=verify)
 
 
 def test_a_store_keeps_what_a_metis_file_says_that_nodes_weigh(tmp_path):
     (tmp_path / "w.graph").write_text("4 3 010 1\n5 2\n1 1 3\n1 2 4\n1 3\n")
-    graph = graphclust.load_graph(tmp_path / "w.graph")
-    saved = graphclust.save_store(tmp_path / "saved", graph)
-    made = graphclust.convert_to_store(tmp_path / "w.graph", tmp_path / "made")
-    plain = graphclust.load_graph(tmp_path / "made", weights="ignore")
-    for stored in (saved, made, graphclust.open_store(tmp_path / "saved"), pickle.loads(pickle.dumps(made)), plain):
+    graph = gc.load_graph(tmp_path / "w.graph")
+    saved = gc.save_store(tmp_path / "saved", graph)
+    made = gc.convert_to_store(tmp_path / "w.graph", tmp_path / "made")
+    plain = gc.load_graph(tmp_path / "made", weights="ignore")
+    for stored in (saved, made, gc.open_store(tmp_path / "saved"), pickle.loads(pickle.dumps(made)), plain):
         assert stored.node_weights.tolist() == [5, 1, 1, 1] and stored == graph
-    assert graphclust.as_graph(nx.path_graph(4)) != graph != dataclasses.replace(graph, node_weights=np.ones(4))
+    assert gc.as_graph(nx.path_graph(4)) != graph != dataclasses.replace(graph, node_weights=np.ones(4))
 
 
 def test_weights_of_nodes_in_a_store_are_checked(tmp_path):
-    graph = dataclasses.replace(graphclust.as_graph(nx.path_graph(4)), node_weights=np.array([5.0, 1, np.nan, 1]))
-    graphclust.save_store(tmp_path / "g.store", graph)
+    graph = dataclasses.replace(gc.as_graph(nx.path_graph(4)), node_weights=np.array([5.0, 1, np.nan, 1]))
+    gc.save_store(tmp_path / "g.store", graph)
     words = r"node_weights.npy: holds nan for node 2, expected finite numbers >= 0"
-    refuses(graphclust.GraphFormatError, words, graphclust.open_store, tmp_path / "g.store")
+    refuses(gc.GraphFormatError, words, gc.open_store, tmp_path / "g.store")
 
 
 def test_nothing_is_read_into_memory(store):
     for name in ("indptr", "indices", "weights", "degrees"):
-        array = getattr(graphclust.open_store(store), name)
+        array = getattr(gc.open_store(store), name)
         base = array
         while base is not None and not isinstance(base, np.memmap):
             base = base.base
@@ -87,35 +86,34 @@ def test_nothing_is_read_into_memory(store):
 
 def test_names_are_kept(tmp_path):
     names = {0: "anna", 1: "#b", 2: "ü"}
-    texts = graphclust.save_store(tmp_path / "t", nx.relabel_nodes(nx.path_graph(3), names))
-    assert list(graphclust.open_store(tmp_path / "t").nodes) == list(names.values()) and texts.weights is None
-    numbers = graphclust.save_store(tmp_path / "n", nx.relabel_nodes(nx.path_graph(3), {0: 7, 1: 2**40, 2: -1}))
+    texts = gc.save_store(tmp_path / "t", nx.relabel_nodes(nx.path_graph(3), names))
+    assert list(gc.open_store(tmp_path / "t").nodes) == list(names.values()) and texts.weights is None
+    numbers = gc.save_store(tmp_path / "n", nx.relabel_nodes(nx.path_graph(3), {0: 7, 1: 2**40, 2: -1}))
     assert numbers.nodes.tolist() == [7, 2**40, -1]
 
 
 @pytest.mark.parametrize("names", [["a", ("b", 2)], [1, "a"], [True, 2], [2**63, 1], [-(2**70), 1], [(1, 2), (3, 4)]])
 def test_names_that_a_store_cannot_hold_are_refused(tmp_path, names):
     words = "named by other things than whole numbers below 2\\^63 or texts"
-    refuses(graphclust.GraphValidationError, words, graphclust.save_store, tmp_path / "x", nx.path_graph(names))
+    refuses(gc.GraphValidationError, words, gc.save_store, tmp_path / "x", nx.path_graph(names))
     assert not os.listdir(tmp_path)
 
 
 def test_a_stored_graph_pickles_as_its_path(store, tmp_path):
-    graph = graphclust.open_store(store)
+    graph = gc.open_store(store)
     packed = pickle.dumps(graph)
     assert len(packed) < 500 and pickle.loads(packed) == graph
-    graphclust.save_store(store, nx.path_graph(5), overwrite=True)
-    refuses(graphclust.GraphFormatError, "another graph was written to its place", pickle.loads, packed)
+    gc.save_store(store, nx.path_graph(5), overwrite=True)
+    refuses(gc.GraphFormatError, "another graph was written to its place", pickle.loads, packed)
     assert graph.n_nodes == 41 and graph.indices.max() < 41, "who has mapped the old store keeps reading it"
 
 
 def test_nothing_is_overwritten_unless_asked_for(store, tmp_path):
-    refuses(FileExistsError, "overwrite=True", graphclust.save_store, store, nx.path_graph(3))
+    refuses(FileExistsError, "overwrite=True", gc.save_store, store, nx.path_graph(3))
     (tmp_path / "folder").mkdir()
-    with pytest.raises(FileExistsError, match="is not a store"):
-        graphclust.save_store(tmp_path / "folder", nx.path_graph(3), overwrite=True)
-    refuses(FileNotFoundError, "no folder", graphclust.save_store, tmp_path / "none" / "g", nx.path_graph(3))
-    assert graphclust.save_store(store, nx.path_graph(3), overwrite=True).n_nodes == 3
+    refuses(FileExistsError, "is not a store", gc.save_store, tmp_path / "folder", nx.path_graph(3), overwrite=True)
+    refuses(FileNotFoundError, "no folder", gc.save_store, tmp_path / "none" / "g", nx.path_graph(3))
+    assert gc.save_store(store, nx.path_graph(3), overwrite=True).n_nodes == 3
 
 
 def in_header(field, value):
@@ -163,11 +161,6 @@ def claims_ten_trillion(store: str) -> None:
     path.write_bytes(npy_header("<i4", 10**13) + path.read_bytes()[128:])
 
 
-def swap_in_a_row(array):
-    array[[0, 1]] = array[[1, 0]]
-    return array
-
-
 class Canary:
     def __reduce__(self):
         return os.mkdir, ("canary",)
@@ -198,7 +191,7 @@ DAMAGES = {
     "last row of less than nothing": (in_array("indptr", changed(-2, 9999)), "indptr.npy: decreases after row 40"),
     "index too large": (in_array("indices", changed(0, 41)), "row 0 holds 41 with weight .* at entry 0"),
     "negative index": (in_array("indices", changed(0, -1)), "row 0 holds -1"),
-    "unsorted": (in_array("indices", swap_in_a_row), "row 0 holds"),
+    "unsorted": (in_array("indices", lambda a: a[[1, 0, *range(2, len(a))]]), "row 0 holds"),
     "no weight": (in_array("weights", changed(2, 0.0)), r"with weight 0.0 at entry 2"),
     "one-sided": (in_array("weights", changed(2, 77.0)), "not symmetric"),
     "degree": (in_array("degrees", changed(5, 1.5)), "degrees.npy: holds 1.5 for row 5"),
@@ -211,9 +204,9 @@ def test_every_damage_has_a_name(store, name, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     damage, words = DAMAGES[name]
     damage(store)
-    refuses(graphclust.GraphFormatError, words, graphclust.open_store, store)
+    refuses(gc.GraphFormatError, words, gc.open_store, store)
     if name != "no header":
-        refuses(graphclust.GraphFormatError, None, graphclust.load_graph, store)
+        refuses(gc.GraphFormatError, None, gc.load_graph, store)
     assert not os.path.exists("canary")
 
 

@@ -168,13 +168,8 @@ def test_a_file_of_another_format_is_named(tmp_path):
 
 
 def test_edge_lists_are_not_taken_for_other_formats(tmp_path):
-    for text in (
-        "# nodes\n# edges\n1 2\n2 3\n",
-        "# made\n1 2\n2 3\n",
-        "#a,#b\n#b,c\n",
-        "graph node\nnode edge\n",
-        "dl ml\nml dl\n",
-    ):
+    marked = ("# nodes\n# edges\n1 2\n2 3\n", "# made\n1 2\n2 3\n", "#a,#b\n#b,c\n")
+    for text in (*marked, "graph node\nnode edge\n", "dl ml\nml dl\n"):
         assert load(tmp_path, text, "g.csv")[1].n_edges
 
 
@@ -280,8 +275,7 @@ def test_weights_of_nodes_are_kept_and_sizes_left_out_with_a_warning(tmp_path):
 
 @pytest.mark.parametrize("weighs_edges", [False, True])
 def test_metis_weights_of_nodes_come_back_as_they_were_written(tmp_path, weighs_edges):
-    text = "4 4 011\n3 2 5 3 1\n1 1 5\n2 1 1 4 2\n9 3 2\n" if weighs_edges else "4 3 010\n3 2 3\n1 1\n2 1 4\n9 3\n"
-    text = text.replace("4 4 011", "4 3 011")
+    text = "4 3 011\n3 2 5 3 1\n1 1 5\n2 1 1 4 2\n9 3 2\n" if weighs_edges else "4 3 010\n3 2 3\n1 1\n2 1 4\n9 3\n"
     (tmp_path / "g.graph").write_text(text)
     graph = load_graph(tmp_path / "g.graph")
     assert graph.node_weights.tolist() == [3, 1, 2, 9] and (graph.weights is not None) == weighs_edges
