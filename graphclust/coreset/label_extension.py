@@ -45,9 +45,8 @@ def coreset_graph(kernel: NormalizedCutKernel, coreset: CoresetSample) -> sparse
     rows = kernel.graph.subgraph(coreset.nodes).to_scipy()
     scale = coreset.weights / kernel.degrees[coreset.nodes]
     row_of = np.repeat(np.arange(len(coreset.nodes)), np.diff(rows.indptr))
-    rows.data = rows.data * (
-        scale[row_of] * scale[rows.indices]
-    )  # the product of two scales commutes: symmetric to the bit
+    # The product of two scales commutes: symmetric to the bit.
+    rows.data = rows.data * (scale[row_of] * scale[rows.indices])
     diagonal = coreset.weights**2 * kernel.self_affinity[coreset.nodes]
     off_diagonal = rows - sparse.dia_array((rows.diagonal()[None, :], [0]), shape=rows.shape)
     with_diagonal = (off_diagonal + sparse.dia_array((diagonal[None, :], [0]), shape=rows.shape)).tocsr()

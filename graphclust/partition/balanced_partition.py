@@ -176,9 +176,8 @@ def balanced_partition(
         sure = _describe_sure_bounds(size, k, is_two_sided)
         raise ParameterError(f"{asked}: {NO_ROOM}; {sure} is sure to do, or fewer parts")
     if n_pieces > max(k, ordered.n_components):
-        why = (
-            "which was asked for, but not found within the bounds" if contiguous else "which a small cut does not need"
-        )
+        unfound = "which was asked for, but not found within the bounds"
+        why = unfound if contiguous else "which a small cut does not need"
         remarks.append(f"not all parts are connected, {why}: {n_pieces} pieces")
     return clustering_with(partition.labels, remarks)
 

@@ -123,9 +123,7 @@ def _read_model(path: str, memory_limit: int | None) -> ClusterModel:
         n, k = labels.size, mass.size
         forms = {"labels": (np.int64, n), "ids": (np.int64, k), "inside": (np.float64, k), "mass": (np.float64, k),
                  "node_sizes": (np.float64, n)}  # fmt: skip
-        _require(
-            all((values.dtype, values.shape) == (forms[name][0], forms[name][1:]) for name, values in arrays.items())
-        )
+        _require(all((of.dtype, of.shape) == (forms[name][0], forms[name][1:]) for name, of in arrays.items()))
         _require(n > 0 and labels.min() >= -1 and labels.max() < k)
         _require(np.isfinite([arrays["inside"], mass]).all())
         _require("ids" not in arrays or (len(np.unique(ids)) == k and ids.min() >= 0))
@@ -209,9 +207,8 @@ def _levels(
                 _require(0 < len(rows) == len(np.unique(rows)) == one["size"])
                 _require((before[rows] == parent).all() and (id_of[rows] == parent).all())  # once, and in no other
                 id_of[rows] = one["id"]
-        _require(
-            (id_of >= 0).all() and not np.isin(id_of[id_of == before], before[id_of != before]).any()
-        )  # all or none
+        is_split = id_of != before  # a cluster is for all of its nodes, or for none
+        _require((id_of >= 0).all() and not np.isin(id_of[~is_split], before[is_split]).any())
         own, labels = np.unique(id_of, return_inverse=True)
         number = numbering_by_size(labels, len(own))[:-1]
         levels.append(number[labels])

@@ -173,9 +173,8 @@ def fast_spectral_clustering(
             "would help, or fast_spectral_embedding with other n_steps"
         )
         warn_caller(remarks[-1], GraphWarning)
-    return _cluster(
-        graph, k, points, N_INIT, remarks, rng, progress, _account("fast spectral", weight, symmetrize, seed)
-    )  # fmt: skip
+    account = _account("fast spectral", weight, symmetrize, seed)
+    return _cluster(graph, k, points, N_INIT, remarks, rng, progress, account)
 
 
 def _to_cluster(

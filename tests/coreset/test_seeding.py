@@ -8,7 +8,7 @@ from graphs import all_graphs, make, make_graph, poisoned_except
 from reference import algorithms as reference
 
 from graphclust.compiled.graphs import coreset
-from graphclust.coreset.sampling import d2_seeding
+from graphclust.coreset.sampling import construct_coreset, d2_seeding
 from graphclust.errors import ConvergenceWarning, GraphClustError, GraphValidationError, ParameterError
 from graphclust.io.graph_input import as_graph
 from graphclust.objective.kernel import NormalizedCutKernel
@@ -151,7 +151,9 @@ def test_a_zero_diagonal_is_an_error_that_names_the_remedy():
     refuses(ParameterError, "shift", NormalizedCutKernel.of, nx.path_graph(4), loops="given")
     kernel = NormalizedCutKernel.of(nx.path_graph(4))
     zero = NormalizedCutKernel(kernel.graph, kernel.degrees, np.zeros(4), kernel.point_weights)
-    refuses(GraphClustError, "zero diagonal", d2_seeding, zero, 2, rng=0)
+    words = "masses of D²-sampling are all 0: K has a zero diagonal"
+    refuses(GraphClustError, words, d2_seeding, zero, 2, rng=0)
+    refuses(GraphClustError, words, construct_coreset, zero, 1, 2, sampling="parallel", rng=0)
 
 
 def test_negative_distances_of_an_indefinite_kernel_are_clipped_and_counted():

@@ -113,9 +113,7 @@ def test_best_ranges_are_where_k_is_the_best_of_the_path(path, blocks, objective
         assert max(values, key=values.__getitem__) == k
     low, high = rows[9].best_range
     assert high > 3 * low and path[9].resolution == rows[9].resolution
-    assert path[9].natural_range == pytest.approx((low, path[9].resolution)), (
-        "of the clusters after moves, which did not"
-    )
+    assert path[9].natural_range == pytest.approx((low, path[9].resolution))  # of clusters after moves, which did not
     assert path[9].resolution == pytest.approx(np.sqrt(low * high)) or objective == "modularity"
     assert n == sum(rows[9].sizes)
 

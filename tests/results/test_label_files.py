@@ -128,11 +128,8 @@ def test_labels_as_a_series():
     series = clustering.to_series()
     assert series.to_dict() == clustering.as_dict() and series.name == "cluster"
     frame = pandas.DataFrame({"club": ["a", "b"]}, index=[0, 33])
-    assert (
-        frame.join(graphclust.coreset_sc(nx.to_scipy_sparse_array(KARATE), 2, rng=0).to_series())["cluster"]
-        .notna()
-        .all()
-    )
+    own = graphclust.coreset_sc(nx.to_scipy_sparse_array(KARATE), 2, rng=0).to_series()
+    assert frame.join(own)["cluster"].notna().all()
 
 
 def test_cut_and_shares_of_two_cliques_and_a_bridge():

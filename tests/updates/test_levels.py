@@ -23,7 +23,7 @@ def test_far_clusters_are_split_where_they_were_though_others_have_more_levels_n
     assert [len(levels.levels) for levels in (found, later)] == [2, 3]
     for old, levels in ((found.levels[0], later.levels[:1]), (found.levels[1], later.levels[1:])):
         for labels in levels:
-            assert len({*zip(old[:32], labels[:32], strict=True)}) == len({*old[:32]}) == len({*labels[:32]})
+            assert same_parts(old[:32], labels[:32])
 
 
 def test_new_weights_change_clusters_of_their_component_alone_and_none_may_be_above_the_bound():
@@ -37,13 +37,6 @@ def test_new_weights_change_clusters_of_their_component_alone_and_none_may_be_ab
     assert far == [[True, False]]
     with pytest.raises(gc.ParameterError, match="node 3 alone weighs 9, more than max_size=8"):
         found.update(node_weight={3: 9.0}, rng=0)
-
-
-def test_levels_forget_a_connectivity_that_an_update_cannot_keep():
-    graph = nx.ring_of_cliques(4, 6)
-    for asked, kept in (("well", "well"), (lambda n: 1.0, None)):
-        found = gc.hierarchy(graph, connectivity=asked, rng=0)
-        assert found.update(added=[(0, 12)], rng=0).parameters.get("connectivity") == kept
 
 
 def bounded(found, graph, most):
@@ -104,9 +97,7 @@ def test_leaves_without_room_stand_together_on_the_last_level_alone():
     found = gc.hierarchy(graph, max_size=4, rng=0)
     for seed in (6, 14, 16):
         later_graph, edits = random_edits(graph, np.random.default_rng(seed), 0.1)
-        later = found.update(**edits, rng=0)
-        bounded(later, later_graph, 4)
-        assert np.bincount(later.levels[-1]).max() <= 4
+        bounded(found.update(**edits, rng=0), later_graph, 4)
 
 
 @pytest.mark.parametrize(("seed", "most", "least"), [(1466, 6, 3), (1784, 6, 3)])

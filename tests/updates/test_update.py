@@ -241,10 +241,8 @@ def test_bounds_count_what_nodes_weigh():
 @pytest.mark.parametrize("weights", [[1.0] * 6, [5.0] + [1.0] * 5])
 def test_weights_that_came_with_the_graph_or_are_all_one_are_known_to_an_update(weights):
     graph = replace(gc.as_graph(nx.path_graph(6)), node_weights=np.array(weights))
-    parts, clusters = (
-        gc.balanced_partition(graph, 2, rng=0),
-        gc.communities(graph, max_size=5, node_weight=weights, rng=0),
-    )
+    parts = gc.balanced_partition(graph, 2, rng=0)
+    clusters = gc.communities(graph, max_size=5, node_weight=weights, rng=0)
     for found, most in ((parts, np.ceil(1.03 * sum(weights) / 2)), (clusters, 5)):
         later = found.update(added=[(1, 4)], rng=0)
         assert np.bincount(later.labels, weights).max() <= most

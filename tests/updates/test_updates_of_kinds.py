@@ -70,13 +70,8 @@ class Twin:
         self.edges = {pair: self.edges[pair] for pair in staying if pair not in chosen[:2]}
         self.edges |= {(u, v): w for u, v, w in reweighted + added}
         sides = {alone: 0, linked: 1} if self.kind == "bipartite" else [alone, linked]
-        return {
-            "added": added,
-            "removed": chosen[:2],
-            "reweighted": reweighted,
-            "added_nodes": sides,
-            "removed_nodes": gone,
-        }
+        of_edges = {"added": added, "removed": chosen[:2], "reweighted": reweighted}
+        return of_edges | {"added_nodes": sides, "removed_nodes": gone}
 
 
 def check_layers(found, expected):
