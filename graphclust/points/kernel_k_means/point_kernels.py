@@ -101,6 +101,7 @@ class GaussianKernel(PointKernel):
         self.by_differences = farthest * float(np.finfo(np.float64).eps) > _LARGEST_ERROR * self.kappa
 
     def entries(self, Y: np.ndarray, Z: np.ndarray) -> np.ndarray:
+        """k(y, z), from one product, or from differences where `by_differences` says so."""
         if self.by_differences:
             return np.exp(cdist(Y, Z, "sqeuclidean") / -self.kappa)
         # One product gives the exponent: (2 y, -|y|^2, 1) . (z, 1, -|z|^2), all over kappa.
