@@ -173,17 +173,16 @@ def temporary_file(folder: str) -> Iterator[tuple[int, str]]:
 def temporary_folder(target: str) -> Iterator[str]:
     """A new folder beside the target, for what will take its place; it is removed unless it was renamed."""
     remove_abandoned(os.path.dirname(target), target)
-    folder, handle = "", -1
-    try:
-        while not os.path.isdir(folder):  # or another writer took it for abandoned before it was locked
-            folder = _beside(target, "new")
-            os.mkdir(folder)
-            handle = _hold(folder)
-        yield folder
-    finally:
-        remove_tree(folder)
-        if handle >= 0:
-            os.close(handle)
+    folder = ""
+    with ExitStack() as stack:
+        try:
+            while not os.path.isdir(folder):  # or another writer took it for abandoned before it was locked
+                folder = _beside(target, "new")
+                os.mkdir(folder)
+                stack.enter_context(_held(folder))
+            yield folder
+        finally:
+            remove_tree(folder)
 
 
 def remove_abandoned(folder: str, target: str | None = None) -> None:
@@ -236,8 +235,7 @@ def replace_folder(folder: str, target: str) -> None:
 def _step_aside(target: str, folder: str) -> None:
     """Give the target's name to a folder in two steps, and remove what had it before."""
     aside = _beside(target, "old")
-    handle = _hold(target)  # who misses the target meanwhile waits in `take_back`
-    try:
+    with _held(target):  # who misses the target meanwhile waits in `take_back`
         try:
             os.rename(target, aside)
             os.rename(folder, target)
@@ -248,9 +246,6 @@ def _step_aside(target: str, folder: str) -> None:
                 done = _beside(target, "new")
                 os.rename(aside, done)  # nobody takes back what is half removed
                 remove_tree(done)
-    finally:
-        if handle >= 0:
-            os.close(handle)
 
 
 def take_back(target: str) -> None:
@@ -259,17 +254,11 @@ def take_back(target: str) -> None:
         return
     folder, start = os.path.dirname(target), _start(target, "old")
     with suppress(OSError, ValueError):
-        for name in sorted(os.listdir(folder or ".")):
-            if not name.startswith(start):
-                continue
+        for name in sorted(name for name in os.listdir(folder or ".") if name.startswith(start)):
             aside = os.path.join(folder, name)
-            handle = _hold(aside)
-            try:
+            with _held(aside):
                 if not os.path.lexists(target):
                     os.rename(aside, target)
-            finally:
-                if handle >= 0:
-                    os.close(handle)
 
 
 def exchange(one: str, other: str) -> bool:
@@ -308,20 +297,19 @@ def _beside(target: str, kind: str) -> str:
     return os.path.join(os.path.dirname(target), _start(target, kind) + secrets.token_hex(4))
 
 
-def _hold(folder: str) -> int:
-    """A handle that holds the lock of the folder that has the name when the lock is free.
-
-    -1 where the folder is gone, or where folders cannot be opened.
-    """
-    while True:
-        try:
-            handle = os.open(folder, os.O_RDONLY)
-        except OSError:
-            return -1
-        _lock(handle)
-        if _is_at(handle, folder):
-            return handle
-        os.close(handle)
+@contextmanager
+def _held(folder: str) -> Iterator[None]:
+    """Hold the lock of the folder that has the name when the lock is free; none where no folder can be opened."""
+    with ExitStack() as stack:
+        with suppress(OSError):
+            while True:
+                handle = os.open(folder, os.O_RDONLY)
+                stack.callback(os.close, handle)
+                _lock(handle)
+                if _is_at(handle, folder):
+                    break
+                stack.close()
+        yield
 
 
 def _lock(handle: int) -> None:
