@@ -283,9 +283,8 @@ def fetch_graph(entry: CatalogEntry, request: Request, progress: ProgressLike) -
     file = cache.dataset_folder(entry.source, entry.full_name) / path.rpartition("/")[2]
     converted = file.with_name(f"{file.name}.{request.form}.npz")
     with progress.stage("reading"):
-        kept = read_kept_graph(converted, details)
-    if kept is not None:
-        return kept
+        if (kept := read_kept_graph(converted, details)) is not None:
+            return kept
     check_before(entry, request.reading.memory_limit)
     with cache.lock_dataset(file.parent):
         if (kept := read_kept_graph(converted, details)) is not None:  # made by another process meanwhile

@@ -131,8 +131,8 @@ class LayeredGraph:
         k, rows = int(labels.max(initial=-1)) + 1, self.combined.rows
         of_row = np.repeat(labels, np.diff(rows.indptr))
         is_inside = (of_row == labels[rows.indices]) & (of_row >= 0)
-        weights = np.ones(len(of_row)) if self.combined.weights is None else self.combined.weights
-        score: Floats = np.bincount(of_row[is_inside], weights[is_inside], minlength=k).astype(np.float64)
+        weights = None if self.combined.weights is None else self.combined.weights[is_inside]
+        score: Floats = np.bincount(of_row[is_inside], weights, minlength=k).astype(np.float64)
         taken = labels >= 0
         for layer, penalty in zip(self.layers, self.penalties(resolution), strict=True):
             out, into = (np.bincount(labels[taken], of[taken], minlength=k) for of in (layer.outward, layer.inward))

@@ -145,11 +145,9 @@ def check_rows(indptr, indices, weights, n: int, where: str = "") -> None:
     if len(indptr) != n + 1 or indptr[0] != 0:
         start = f" from {indptr[0]} on" if len(indptr) else ""
         raise GraphValidationError(f"{where}indptr has {len(indptr)} numbers{start}, expected {n + 1} from 0 on")
-    decreasing = np.flatnonzero(indptr[1:] < indptr[:-1])
-    if len(decreasing):
-        raise GraphValidationError(
-            f"{where}indptr decreases after row {decreasing[0]}, expected non-decreasing row starts"
-        )
+    if len(decreasing := np.flatnonzero(indptr[1:] < indptr[:-1])):
+        wrong = f"{where}indptr decreases after row {decreasing[0]}"
+        raise GraphValidationError(f"{wrong}, expected non-decreasing row starts")
     stored = len(indices) if weights is None else min(len(indices), len(weights))
     if indptr[-1] > stored:
         raise GraphValidationError(
@@ -160,9 +158,8 @@ def check_rows(indptr, indices, weights, n: int, where: str = "") -> None:
 def check_range(indices: np.ndarray, n: int, name: str) -> None:
     """Refuse indices that no row or column of a matrix of n has."""
     if len(indices) and not (indices.min() >= 0 and indices.max() < n):
-        raise GraphValidationError(
-            f"{name} has indices from {indices.min()} to {indices.max()}, expected them in [0, {n})"
-        )
+        wrong = f"{name} has indices from {indices.min()} to {indices.max()}"
+        raise GraphValidationError(f"{wrong}, expected them in [0, {n})")
 
 
 def as_float_weights(data: np.ndarray) -> np.ndarray:
@@ -295,14 +292,12 @@ def graph_from_csr(
         _refuse_bad_entries(blocks, rows)
         matrix = scipy_csr(indptr, indices, weights, n, copy=True)
         matrix.sum_duplicates()
-        n_duplicates = len(indices) - matrix.nnz
-        if n_duplicates:
+        if n_duplicates := len(indices) - matrix.nnz:
             remarks = (*remarks, remark_on_duplicates(n_duplicates, pattern))
         if pattern:
             matrix.data = (matrix.data > 0).astype(np.float64)
         matrix.eliminate_zeros()
-        n_zeros = len(indices) - n_duplicates - matrix.nnz
-        if n_zeros:
+        if n_zeros := len(indices) - n_duplicates - matrix.nnz:
             remarks = (*remarks, f"{amount(n_zeros, 'stored zero was', 'stored zeros were')} dropped")
     elif asymmetry.sum() != 0:  # wraps around, as it should
         matrix, remark = join_directions(scipy_csr(indptr, indices, weights, n), symmetrize, tolerance)

@@ -169,10 +169,9 @@ def _from_file(path: str | os.PathLike, weight: str | None, symmetrize: str | No
     """What `load_graph` gives; an error that names one of its arguments names the function that takes it."""
     from graphclust.io.load import load_graph
 
-    column: dict[str, Any] = {} if weight in (None, "weight") else {"weight": weight}
-    weights = "ignore" if weight is None else None
+    column, weights = None if weight == "weight" else weight, "ignore" if weight is None else None
     with _naming(load_graph, "weight", "symmetrize"):
-        return load_graph(path, symmetrize=symmetrize or "max", weights=weights, missing=missing, **column)
+        return load_graph(path, symmetrize=symmetrize or "max", weights=weights, weight=column, missing=missing)
 
 
 @contextmanager

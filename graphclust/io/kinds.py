@@ -283,7 +283,7 @@ def _read(G: Any, kind: Kind, weight: str | None) -> Entries:
     if isinstance(G, Edges):
         return entries_of_edges(G)
     if isinstance(G, str | os.PathLike):
-        columns = Columns(weight=None if weight in (None, "weight") else weight)
+        columns = Columns(weight=None if weight == "weight" else weight)
         return entries_of_edges(edges_of_file(G, "ignore" if weight is None else policy, two_kinds, columns=columns))
     if (edges := gate.edges_in(G, weight, bipartite=two_kinds, weights=policy)) is not None:
         return entries_of_edges(edges)

@@ -180,8 +180,7 @@ def _fetch(path: Any, reading: Reading, progress: Progress) -> tuple[Graph, Load
     """What a collection has under this name; None for the path of a file."""
     from graphclust.datasets.catalog import entry_at
 
-    entry = entry_at(path)
-    if entry is None:
+    if (entry := entry_at(path)) is None:
         return None
 
     from graphclust.datasets.fetch import Request, fetch_graph

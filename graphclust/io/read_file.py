@@ -175,8 +175,7 @@ def read_file(path: str | os.PathLike[str], reading: Reading, progress: Progress
             return read_file(path, replace(reading, format="metis", columns=Columns()), progress)
         except GraphFormatError:
             return read_file(path, replace(reading, format="snap", text_ids=False), progress)
-    repairs = tuple(edges.repairs)
-    return graph, LoadInfo(name, format, compression, n_bytes, counts, graph.remarks, details, repairs)
+    return graph, LoadInfo(name, format, compression, n_bytes, counts, graph.remarks, details, tuple(edges.repairs))
 
 
 def check_format(format: str, reading: Reading, source: Source) -> None:
@@ -230,8 +229,7 @@ def recognize(source: Source) -> str:
         raise GraphFormatError("is empty, expected a graph", source.path)
     if head.startswith(TAR, TAR_AT):
         return "suitesparse"
-    network = network_format(head, source.path)
-    if network is not None:
+    if network := network_format(head, source.path):
         return network
     for mark, name in ((b"\xff\xfe", "UTF-16"), (b"\xfe\xff", "UTF-16"), (b"\x00\x00\xfe\xff", "UTF-32")):
         if head.startswith(mark):

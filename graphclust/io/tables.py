@@ -147,8 +147,7 @@ def edges_of_table(
     if lacking:
         edges.repairs.append(lacking)
     remark = None if in_file else f"pass weight={weight!r} if it is, weight=None if it is not"
-    note = describe_choice(choice, names, len(columns), "ignore" if counts_one else weights, remark)
-    if note:
+    if note := describe_choice(choice, names, len(columns), "ignore" if counts_one else weights, remark):
         is_doubtful = weight is not None and not choice.sure
         (edges.repairs if in_file or is_doubtful else edges.remarks).append(note)
     return edges

@@ -381,8 +381,8 @@ class _Conversion:
         edges.remarks, edges.repairs = list(edges.remarks), list(edges.repairs)
         apply_policies(edges, counts, np.array(notes["examples"]), symmetrize)
         degrees = np.load(os.path.join(self.store, "degrees.npy"), mmap_mode="r")
-        n_isolated = sum(int(np.count_nonzero(degrees[a:b] == 0)) for a, b in pairwise(row_blocks(n, 1 << 22).tolist()))
-        if n_isolated:
+        blocks = pairwise(row_blocks(n, 1 << 22).tolist())
+        if n_isolated := sum(int(np.count_nonzero(degrees[first:last] == 0)) for first, last in blocks):
             edges.repairs.append(remark_on_isolated(n_isolated))
         if "weights" not in arrays and said["details"].get("weighted"):
             edges.remarks.append("all weights are 1, so the graph counts as unweighted")
