@@ -12,8 +12,10 @@
    V-cycle of its own, and the result is refined. Fiduccia & Mattheyses 1982 then shortens the borders of cuts.
 5. Iteration. V-cycles inside the clusters found merge their regions again; the better partition is kept. More effort
    buys a family tree of new partitions: four have a child, which V-cycles improve, four children have one, and so on.
-6. Connection. Parts of a cluster that no edge links become clusters, or join the neighbor that loses least. Only this
-   step can lower the value; every other step keeps or raises it.
+6. Connection. Parts of a cluster that no edge links become clusters, or join the neighbor that loses least.
+
+Where k is matched by a resolution and regions mix clusters, a likelier partition may replace the best one before step
+6. That and connection can lower the value; every other step keeps or raises it.
 
 Local moving and contraction are those of Blondel et al. 2008 (Louvain) and Traag et al. 2019 (Leiden), merging that of
 Clauset, Newman & Moore 2004, the dendrogram that of Bonald et al. 2018, refinement on every level that of Rotta & Noack
@@ -54,11 +56,11 @@ from graphclust.objective.objective import ObjectiveChoice, ratio_objective
 MIN_REGIONS = 12  # per cluster, in the graph whose dendrogram tells at which resolution k is natural
 COARSER = 4.0  # factor by which the resolution of regions rises at least if it makes too few
 UNCLEAR = 0.1  # of the mass: if more leaves the regions' clusters on some level, regions mix clusters
-SPARE_ENTRIES = 1 << 15  # that new partitions of a small graph read at any effort: three milliseconds, with
-ENTRIES_PER_CALL = 1024  # that a loop reads in the time in which Python calls it
+SPARE_ENTRIES = 1 << 15  # that new partitions of a small graph read at normal effort: three milliseconds; half for k
+ENTRIES_PER_CALL = 1024  # that a loop reads in the time that its call from Python takes
 WORTH_A_CYCLE = 2e-5  # relative gain of a V-cycle inside the clusters that is worth another
 MANY = 32 * SPARE_ENTRIES  # that new partitions of a small graph read at high effort
-FEW = 256  # nodes: V-cycles over all their pairs read as many entries as those over a sparse graph of ten times as many
+FEW = 256  # nodes: V-cycles over all their pairs read as many entries as those over ten times as many in a sparse graph
 MOST = 1_000  # nodes, between all pairs of which there may be edges
 TURNS = 8  # of unions of clusters and moves of nodes, at most, while they gain
 
@@ -78,7 +80,7 @@ class Cycles(NamedTuple):
 
 
 class Effort(NamedTuple):
-    """V-cycles for any number of clusters, for k clusters at the resolution matched to k, and for other values of k.
+    """V-cycles for any number of clusters, for k at the resolution matched to it, and for k by a cut or at a given one.
 
     descent : new partitions whose descendants are tried after that.
     """
@@ -89,9 +91,10 @@ class Effort(NamedTuple):
     descent: float
 
 
-# Where the resolution is matched to k, clusters are wanted that people recognize: one V-cycle, and that only if regions
-# mix clusters. Three take 1.7 times as long, and recognize no more. Cuts, and values at a resolution, have many more
-# local optima. high : as many new partitions as a tree of three generations has, FAMILY ** 3.
+# Where the resolution is matched to k, clusters are wanted that people recognize: one V-cycle inside them, and one from
+# nothing if regions mix clusters. Three of these take 1.7 times as long, and recognize no more. Cuts, and values at a
+# resolution, have many more local optima. high : as many new partitions as a tree of three generations
+# has, FAMILY ** 3.
 EFFORTS = {
     "low": Effort(Cycles(2, 0), Cycles(0, 0), Cycles(1, 0), 0),
     "normal": Effort(Cycles(4, 1, SPARE_ENTRIES), Cycles(1, 1, 0, 1 << 15), Cycles(4, 1, SPARE_ENTRIES // 2), 0),

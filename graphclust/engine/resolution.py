@@ -42,7 +42,7 @@ from graphclust.objective.objective import (
 # 0.25 and 0.5; see the table of floors in the benchmarks' results.
 FLOOR = 0.3
 # Regions with which V-cycles begin. If k is given, as many per cluster: cuts and modularity agree on these numbers. If
-# k is free, those at so many times the resolution of the task.
+# k is free, regions made at REGION_SIZES times the resolution of the task.
 REGIONS_PER_CLUSTER = (4, 8, 16)
 REGION_SIZES = (1.0, 2.0, 4.0, 8.0, 16.0)
 FEW_CLUSTERS = 20  # every other V-cycle of a cut into fewer makes so many first: small cuts run around small groups
@@ -98,7 +98,7 @@ class Schedule(NamedTuple):
     detour_k: int = 0
 
     def at(self, choice: ObjectiveChoice, resolution: float, totals: Totals) -> Schedule:
-        """The schedule at another resolution, in units of chance, unless the choice names one."""
+        """The schedule at another resolution, in units of chance; at the one that the choice names, if it does."""
         objective, stated = objective_of(choice, self.task.k, resolution, totals)
         return self._replace(task=Task(objective, self.task.k), resolution=stated)
 
@@ -139,7 +139,7 @@ def remarks_on(schedule: Schedule) -> tuple[str, ...]:
 
 
 def objective_of(choice: ObjectiveChoice, k: int, matched: float, totals: Totals) -> tuple[Objective, float | None]:
-    """The objective of a choice, and its resolution as a caller states it: `matched`, if the choice names none."""
+    """The objective of a choice, and its resolution as a caller states it: else `matched`, FLOOR at least."""
     if choice.is_ratio:
         return ratio_objective(totals), None
     unit = choice.spec.unit_of_resolution(totals)

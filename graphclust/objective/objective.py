@@ -11,9 +11,9 @@ mass is, and how the score is made of the two sums:
     constant_potts   A_uu             1        inside - g mass^2           Traag, Van Dooren & Nesterov 2011
     erdos_renyi      A_uu             1        inside - g p mass^2         Reichardt & Bornholdt 2006, times vol(V)
 
-p = vol(V) / n (n - 1) is the mean weight between two different nodes, which the constant Potts model leaves to g. To a
-sum of A_uv - g p over pairs of different nodes, as leidenalg's RBERVertexPartition adds them up, g p n is missing, the
-same for all partitions.
+p = vol(V) / n (n - 1) is the mean weight between two different nodes, which the constant Potts model leaves to g. A
+sum of A_uv - g p over pairs of different nodes, as leidenalg's RBERVertexPartition adds them up, is larger by g p n for
+every partition.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ class ObjectiveSpec(NamedTuple):
         return self.pairs is not None
 
     def inside(self, cut: np.ndarray, volume: np.ndarray) -> np.ndarray:
-        """The weight inside clusters, from their cuts and volumes; or their cuts, from the weight inside."""
+        """What `ClusterSums.inside` is of clusters with these cuts and volumes; and their cuts, given that for them."""
         return -cut if self.less_degree else volume - cut
 
     def unit_of_resolution(self, totals: Totals) -> float:
@@ -67,7 +67,7 @@ class ObjectiveSpec(NamedTuple):
         return totals.chance / self.chance(totals) if totals.chance else 1.0
 
     def chance(self, totals: Totals) -> float:
-        """The weight that is expected between two units of mass at resolution 1."""
+        """What stands between two units of mass at a caller's resolution 1; of the constant Potts model 1."""
         if totals.layers:
             return 1.0
         return 1.0 if self.pairs is None else totals.volume / self.pairs(totals.mass) if totals.chance else 0.0
@@ -122,7 +122,7 @@ class Totals(NamedTuple):
 
     @property
     def chance(self) -> float:
-        """Weight that chance puts between two units of mass; the penalty of an additive objective at resolution 1.
+        """Weight that chance puts between two units of mass, V / mass^2, in which the engine counts resolutions.
 
         0 where there is no mass: without edges no union gains or loses. Where there are layers, their penalties are
         those of resolution 1.

@@ -91,8 +91,8 @@ def communities(
         1 is the usual one; of the constant Potts model it is a density: the mean weight between two nodes is above it
         inside clusters, and below it between them.
     objective : "modularity" (default) compares the weight inside a cluster with what chance would put there, by the
-        degrees of its nodes; "constant_potts" with the resolution times the square of their number, "erdos_renyi" with
-        that times the mean weight between two different nodes.
+        degrees of its nodes; "constant_potts" with the resolution times the square of their number; "erdos_renyi" is
+        that at the resolution times the mean weight between two different nodes.
     effort : "low", "normal" (default) or "high", which takes some six times as long and comes close to the best
         partition known. The best of what was tried is returned.
     components : "all" (default), or "largest": the nodes of the others are in no cluster, and have label -1.
@@ -128,8 +128,8 @@ def communities(
     Raises ParameterError (resolution, objective, effort, components or time_budget impossible, or bounds that no
     partition can meet), TypeError (of the wrong type), GraphValidationError (no graph to cluster, wrong weights).
 
-    Source: Newman & Girvan 2004 and Reichardt & Bornholdt 2006 for modularity of both kinds, Traag, Van Dooren &
-    Nesterov 2011 for the constant Potts model; the method is that of `graphclust.engine.engine`.
+    Source: Newman & Girvan 2004 and Reichardt & Bornholdt 2006 for modularity by degrees and by pairs, Traag, Van
+    Dooren & Nesterov 2011 for the constant Potts model; the method is that of `graphclust.engine.engine`.
 
     >>> import networkx as nx
     >>> clustering = communities(nx.karate_club_graph(), weight=None, rng=0)
@@ -197,8 +197,9 @@ def communities(
 class Search:
     """What `communities` searches and how, all of it checked.
 
-    nodes : those that take part, in the order of the nodes of `part`, their graph. task : with the bounds, on `run`.
-    may_part : whether clusters need not be connected. sizes : of all nodes. ids : of clusters to start from, if any.
+    nodes : those that take part, in the order of the nodes of `part`, the graph between them. task : with the bounds,
+    on `run`. may_part : whether clusters need not be connected. sizes : of all nodes. ids : of clusters to start from,
+    if any.
     """
 
     graph: Graph

@@ -75,8 +75,10 @@ def coreset_sc(
 ) -> Clustering:
     """Cluster a graph into exactly k parts.
 
-    By default the whole graph is partitioned, without a coreset or eigenvectors. A coreset is used where one is asked
-    for, and on graphs of more than four million entries that have few triangles or are very dense; eigenvectors are
+    By default the whole graph is partitioned, without a coreset or eigenvectors: nodes are joined to regions, regions
+    are merged into k clusters at the resolution that suits k, and nodes move on every level on the way back. A coreset
+    is used where one is asked for, and on graphs of more than four million entries that have few triangles or are very
+    dense, if a third of the nodes or fewer make one; in doubt the likelier of both results is taken. Eigenvectors are
     used by method="paper" alone, the published algorithm that the function is named after.
 
     G : networkx.Graph, SciPy sparse matrix or array, ndarray, path of a graph file, or Graph, or several of them; see
@@ -87,11 +89,11 @@ def coreset_sc(
     k : number of clusters, 1 <= k <= number of nodes. None takes what `cluster_path(...).suggest()` says, for the time
         of some 10 to 20 clusterings; a remark says why and, if the graph shows no number clearly, which others it may
         be.
-    method : "auto" takes the best of the next two for the graph.
+    method : "auto" takes one of the next two, by the rule above.
         "multilevel" partitions coarser and coarser quotient graphs.
         "two-step" clusters a coreset whose nodes are linked by shared neighbors, labels all nodes from it and
-        improves the partition on the whole graph. "auto" takes it for the graphs named above, and when a `coreset` is
-        given.
+        improves the partition on the whole graph. "auto" takes it for the graphs named above, and when a `coreset`
+        without fields of "paper" is given.
         "paper" is the published algorithm; how its spectral clustering rounds the coreset's eigenvectors is a choice of
         this package: rows of unit length, the coreset's weights, the best of ten starts of k-means. After the gate it
         reads only rows of sampled nodes, so that a graph from `open_store` is clustered without any pass over its
@@ -179,7 +181,7 @@ def _cluster(
     """Exactly k clusters of a checked graph; layered : the same with its layers, if it has any.
 
     size : of each node, where clusters have bounds. asked : for the record, beside the options. is_suggested : whether
-    a remark says why k was taken, which is enough of the resolution.
+    a remark says why k was taken; then none says that the resolution is the lowest.
     """
     (rng, seed), n = draws, graph.n_nodes
     is_settled = options.method != "auto"

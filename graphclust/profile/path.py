@@ -201,7 +201,8 @@ class ClusterPath:
 
     @property
     def usual_resolution(self) -> float:
-        """The resolution that compares with chance: 1 for modularity, V / n^2 for the constant Potts model.
+        """The resolution that compares with chance: 1 for modularity, V / n^2 for the constant Potts
+        model, (n - 1) / n for "erdos_renyi".
 
         V is twice the weight of the edges, n the number of nodes. The mean weight of two different nodes, by which
         leidenalg's RBERVertexPartition counts, is V / (n (n - 1)).

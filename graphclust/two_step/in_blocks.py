@@ -1,9 +1,9 @@
 """The two-step method over blocks of rows: on the threads of a process, or on a cluster. See `WholeGraph`.
 
-It differs from the method in memory in two steps. The coreset is sampled in rounds, by `parallel_sampling`. And nodes
-move in rounds: in each, all nodes that would gain move at once, but no more into a cluster than half of its mass, and
-the sums of the clusters are made again. A round that lowers the value is undone, and in the next a node moves with half
-the probability. The coreset and its regions are small, and are worked on in one place.
+It differs from the method in memory in two steps. The coreset is sampled in rounds, by `coreset/by_blocks.py`. And
+nodes move in rounds: in each, all nodes that would gain move at once, but no more into a cluster than half of its mass,
+and the sums of the clusters are made again. A round that lowers the value is undone, and in the next a node moves with
+half the probability. The coreset and its regions are small, and are worked on in one place.
 
 What one block of rows does are functions that an `Engine` runs anywhere. Rows are numbered as in the whole graph, and
 labels are those of all nodes; of arrays of the length of the graph that a loop writes to, only the part of the block is

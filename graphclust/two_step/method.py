@@ -182,10 +182,10 @@ def part_pieces(
 ) -> tuple[Partition, Schedule]:
     """The partition after rounds in which pieces are partitioned again and nodes move, while the edges become likelier.
 
-    Pieces are partitioned at the resolution at which k is natural while that gains, then at the one that the clusters
-    imply, and so on in turn: if regions hold nodes of many clusters, neither is right. For the cuts, modularity
-    partitions the pieces, since the smallest cut of impure pieces separates only few of them. If modularity keeps the
-    clusters of a cut as they are, there is no round.
+    Where no resolution is given, pieces are partitioned at the one at which k is natural while that gains, then at the
+    one that the clusters imply, and so on in turn: if regions hold nodes of many clusters, neither is right. For the
+    cuts, modularity partitions the pieces, since the smallest cut of impure pieces separates only few of them. If
+    modularity keeps the clusters of a cut as they are, there is no round.
     """
     by = MODULARITY if choice.is_ratio else choice
     best: tuple[Partition, Schedule] | None = None

@@ -166,7 +166,7 @@ def make_moves(level, objective, now, batch, choices, moving):
                 stays += w * (np.float64(since == own) - np.float64(then == own))
                 shared += w * (np.float64(since == to) - np.float64(then == to))
         loop, mass, size = terms.loops[u], terms.mass[u], size_at(limits, u)
-        alone = to == own  # the code of `choose` for a cluster by itself
+        alone = to == own  # the code of `note_choice` for a cluster by itself
         is_last = sums.size[own] == 1
         moving.waits[u] = WAITS  # unless the move is made
         may_vanish = not alone and len(sums.size) - counts[N_EMPTY] > rules.fewest
@@ -236,7 +236,7 @@ def play_batches(level, objective, now, this, choices, moving, scratch):
 def moving_of(sums, n):
     """All n nodes wait, for a partition with these sums."""
     k = len(sums.size)
-    waits = np.zeros(-(-n // 8) * 8, np.uint8)  # whole words, which `take_waiting` reads at once
+    waits = np.zeros(-(-n // 8) * 8, np.uint8)  # whole words, which `next_round` reads at once
     waits[:n] = WAITS
     moving = Moving(waits, np.empty(n, np.int32), np.empty(k, np.int32), np.zeros(2, np.int64))
     for c in range(k - 1, -1, -1):  # so that the lowest empty cluster is on top of the stack

@@ -44,7 +44,7 @@ class NodeTerms(NamedTuple):
     degrees: np.ndarray
 
 
-CHANCE, ADDITIVE, RATIO = 0, 1, 2
+CHANCE, ADDITIVE, RATIO = 0, 1, 2  # CHANCE is no score: it only orders unions, by their excess over chance
 
 
 class Objective(NamedTuple):

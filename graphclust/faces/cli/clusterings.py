@@ -43,7 +43,7 @@ def add_cluster(command: shared.Parser) -> None:
         coreset_sc,
         method="how to cluster",
         objective="what to make the parts for (modularity; with --method paper normalized_cut)",
-        resolution="of modularity and constant_potts, higher for smaller parts: > 0, or what suits K (auto)",
+        resolution="of all objectives but the cuts, higher for smaller parts: > 0, or what suits K (auto)",
         effort="how much to try again (normal); high takes 4 times as long, up to 14 times",
         components="which are searched: those that are worth a cluster (large), or others",
         min_size="the least nodes of a cluster",
