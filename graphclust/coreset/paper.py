@@ -51,12 +51,8 @@ def partition_by_paper(
     )
     with progress.stage("labeling"):
         labels, undecided, labeling_reads = extend_labels(kernel, coreset, coreset_labels, induced=induced)
-    row_lengths = np.diff(kernel.graph.indptr)[coreset.nodes]
-    entries_read = {
-        "sampling": coreset.entries_read,
-        "coreset graph": int(row_lengths.sum()),
-        "labeling": labeling_reads,
-    }
+    n_entries = int(np.diff(kernel.graph.indptr)[coreset.nodes].sum())
+    entries_read = {"sampling": coreset.entries_read, "coreset graph": n_entries, "labeling": labeling_reads}
     doubts = _doubts(kernel, induced, undecided, empty)
     remarks: tuple[str, ...] = ()
     if doubts:

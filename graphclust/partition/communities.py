@@ -148,7 +148,7 @@ def communities(
     with progress.stage("gate"):
         one = as_layered(
             G, kind, weight=weight, symmetrize=symmetrize, layer_weights=layer_weights, normalize=normalize
-        )  # fmt: skip
+        )
     layered = one if isinstance(one, LayeredGraph) else None
     graph = one.combined if isinstance(one, LayeredGraph) else one
     if isinstance(at, list):

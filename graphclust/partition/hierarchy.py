@@ -109,7 +109,7 @@ def hierarchy(
     with progress.stage("gate"):
         one = as_layered(
             G, kind, weight=weight, symmetrize=symmetrize, layer_weights=layer_weights, normalize=normalize
-        )  # fmt: skip
+        )
     graph, layered = (one.combined, judged_by(one, objective)) if isinstance(one, LayeredGraph) else (one, None)
     if layered is not None:
         for name, value in (("start", start), ("connectivity", None if layered.connected else connectivity)):

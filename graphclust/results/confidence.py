@@ -158,7 +158,7 @@ def shares_of(graph: Graph, labels: npt.NDArray[np.int64], links: sparse.csr_arr
 
 def gains_over_second(
     on: WeighedGraph, objective: Objective, labels: npt.NDArray[np.int64], links: sparse.csr_array, sums: ClusterSums
-) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.float64], npt.NDArray[np.float64]]:  # fmt: skip
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.float64], npt.NDArray[np.float64]]:
     """The best other cluster of each node, how much worse it is than the own, and what one more link would change.
 
     The candidates are the clusters to which a node is linked, and the best cluster for a node without links.
@@ -174,7 +174,7 @@ def gains_over_second(
     gain = gain_of_joining(objective, link, loops[rows], mass[rows], sums.inside[to], sums.mass[to])
     order = np.lexsort((to, -gain, rows))
     rows, to, gain = rows[order], to[order], gain[order]
-    first = np.concatenate([[True], rows[1:] != rows[:-1]]) if len(rows) else np.zeros(0, bool)
+    first = np.diff(rows, prepend=-1) > 0
     rows, to, gain = rows[first], to[first], gain[first]
     better = gain >= best[rows]
     second[rows[better]], best[rows[better]] = to[better], gain[better]
@@ -216,11 +216,10 @@ def stabilities(
     has_edges = np.bincount(labels[(labels >= 0) & ~clustering.graph.isolated], minlength=k) > 0
     n_linked = int(np.count_nonzero(has_edges))
     agreement = np.zeros((n_repeats, k))
-    n_done = 0
-    for row in agreement:
-        if n_done and progress.out_of_time():
+    for n_done, row in enumerate(agreement, start=1):
+        if n_done > 1 and progress.out_of_time():
+            agreement = agreement[: n_done - 1]
             break
-        n_done += 1
         less = leave_out_edges(clustering.graph, SHARE_LEFT_OUT, rng)
         taken = labels >= 0
         if at is None:
@@ -240,7 +239,7 @@ def stabilities(
         both.sum_duplicates()
         of_own, of_found = np.bincount(own, minlength=k), np.bincount(again, minlength=k_found)
         np.maximum.at(row, both.row, both.data / (of_own[both.row] + of_found[both.col] - both.data))
-    return np.where(has_edges, agreement[:n_done].mean(axis=0), 1.0)
+    return np.where(has_edges, agreement.mean(axis=0), 1.0)
 
 
 def leave_out_edges(graph: Graph, share: float, rng: np.random.Generator) -> Graph:

@@ -34,6 +34,7 @@ from graphclust.results.label_matching import ChangeLog
 if TYPE_CHECKING:
     import networkx
 
+Labels = npt.NDArray[np.int64]
 WHOLE = -1  # the root of the tree: the whole graph
 
 
@@ -99,7 +100,8 @@ class Hierarchy(OfGraph):
     def origin(self) -> dict[str, Any]:
         """How the levels came about: graphclust's version, the graph's file, the seed and the options."""
         told = report.origin(self.version, self.graph.file, 0, self.seed, self.parameters)
-        return {name: value for name, value in told.items() if name != "k"}
+        del told["k"]
+        return told
 
     @cached_property
     def clusters(self) -> tuple[NestedCluster, ...]:
@@ -147,12 +149,9 @@ class Hierarchy(OfGraph):
         >>> hierarchy(nx.barbell_graph(4, 0), max_size=4, rng=0).records()[0]
         HierarchyRecord(node=0, cluster=0, level=0, parent=None, is_leaf=True)
         """
-        columns = self._columns()
         names = self.listed_nodes()
-        nodes = (names[place] for place in columns.pop("node").tolist())
-        others = (values.tolist() for values in columns.values())
-        rows = zip(nodes, *others, strict=True)
-        return [HierarchyRecord(n, c, d, None if p == WHOLE else p, leaf) for n, c, d, p, leaf in rows]
+        rows = zip(*(values.tolist() for values in self._columns().values()), strict=True)
+        return [HierarchyRecord(names[n], c, d, None if p == WHOLE else p, leaf) for n, c, d, p, leaf in rows]
 
     def to_frame(self) -> Any:
         """The records as a pandas DataFrame with the columns node, cluster, level, parent (-1 for none) and is_leaf.
@@ -260,8 +259,8 @@ class Hierarchy(OfGraph):
         return report.as_page(self)
 
     def __repr__(self) -> str:
-        n_clusters = [len(ids) for ids in self.ids]
-        return f"Hierarchy({self.graph.n_nodes} nodes, levels of {', '.join(map(str, n_clusters))} clusters)"
+        n_clusters = ", ".join(str(len(ids)) for ids in self.ids)
+        return f"Hierarchy({self.graph.n_nodes} nodes, levels of {n_clusters} clusters)"
 
     @cached_property
     def _listing(self) -> npt.NDArray[np.int64]:
@@ -300,11 +299,10 @@ class Hierarchy(OfGraph):
 
 def hierarchy_of(graph: Graph, levels: Sequence[npt.NDArray[Any]], **account: Any) -> Hierarchy:
     """A hierarchy of levels, labels 0, 1, ... of all nodes each, coarsest first, numbered by size."""
-    order = listing_order(graph)
-    numbered: list[npt.NDArray[np.int64]] = []
-    parents: list[npt.NDArray[np.int64]] = []
-    ids: list[npt.NDArray[np.int64]] = []
-    next_id = 0
+    order, next_id = listing_order(graph), 0
+    numbered: list[Labels] = []
+    parents: list[Labels] = []
+    ids: list[Labels] = []
     for depth, level in enumerate(levels):
         wide = level.astype(np.int64)
         labels = numbering_by_size(wide, int(wide.max()) + 1, order)[wide]
@@ -314,14 +312,11 @@ def hierarchy_of(graph: Graph, levels: Sequence[npt.NDArray[Any]], **account: An
             above[labels] = numbered[-1]
             is_whole = np.bincount(above)[above] == 1
             own[is_whole] = ids[-1][above[is_whole]]
-        is_new = own < 0
-        own[is_new] = next_id + np.arange(np.count_nonzero(is_new))
-        next_id += int(np.count_nonzero(is_new))
+        new = np.flatnonzero(own < 0)
+        own[new] = next_id + np.arange(len(new))
+        next_id += len(new)
         numbered, parents, ids = [*numbered, labels], [*parents, above], [*ids, own]
     return Hierarchy(tuple(numbered), tuple(parents), tuple(ids), graph, **account)
-
-
-Labels = npt.NDArray[np.int64]
 
 
 def linkage_of(graph: Graph, levels: Sequence[Labels]) -> npt.NDArray[np.float64]:

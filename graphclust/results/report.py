@@ -199,10 +199,8 @@ def _cluster_table(clustering: Clustering) -> list[str]:
         shown = clustering.sizes[:CLUSTERS_SHOWN].tolist()
         return ["  cluster      nodes", *(f"  {c:7d} {size:10,d}" for c, size in enumerate(shown))]
     rows = ["  cluster      nodes         volume   conductance"]
-    for c in range(min(clustering.n_clusters, CLUSTERS_SHOWN)):
-        rows.append(
-            f"  {c:7d} {clustering.sizes[c]:10,d} {clustering.volume[c]:14,.6g} {clustering.conductance[c]:13.4f}"
-        )
+    shown = zip(clustering.sizes[:CLUSTERS_SHOWN], clustering.volume, clustering.conductance, strict=False)
+    rows += [f"  {c:7d} {size:10,d} {volume:14,.6g} {cut:13.4f}" for c, (size, volume, cut) in enumerate(shown)]
     hidden = clustering.n_clusters - CLUSTERS_SHOWN
     if hidden > 0:
         rest = clustering.sizes[CLUSTERS_SHOWN:]

@@ -114,15 +114,14 @@ def fast_spectral_embedding(
 ) -> np.ndarray:
     """A few random columns after many steps of the lazy random walk: the power method of Macgregor (2023).
 
-    G, k, degrees, weight : see `spectral_embedding`.
+    G, k, weight : see `spectral_embedding`.
+    degrees : D, shape (n_nodes,); None for the row sums. The walk must not gain mass, or a few nodes would drown all
+        others: where the row sum is more than D it is taken instead, and where it is less, the rest stays at the node.
     n_columns : max(2, ceil(log2 k)) by default.
     n_steps : multiplications by (I + N)/2; 10 max(1, ceil(log2(n_nodes / k))) by default.
 
     Returns float64, shape (n_nodes, n_columns), rows scaled by d^-1/2. The top vector D^1/2 1, which carries no
     information, is projected out of the random columns. Nodes of degree 0 have zero rows.
-
-    degrees : D, shape (n_nodes,); None for the row sums. The walk must not gain mass, or a few nodes would drown all
-        others: where the row sum is more than D it is taken instead, and where it is less, the rest stays at the node.
 
     Raises ParameterError (k, n_columns, n_steps out of range), GraphValidationError (no graph, impossible degrees),
     TypeError. Warns with GraphWarning as `as_graph` does.
@@ -135,7 +134,7 @@ def fast_spectral_embedding(
     """
     return walk_columns(
         G, k, degrees=degrees, n_columns=n_columns, n_steps=n_steps, weight=weight, rng=rng, progress=progress
-    )[0]  # fmt: skip
+    )[0]
 
 
 def walk_columns(

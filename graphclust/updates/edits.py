@@ -20,6 +20,12 @@ from graphclust.graph.node_order import node_names
 from graphclust.io.kinds import BUILD
 from graphclust.updates.edit_arguments import Edges, NodeRows, SideRows, as_edges, as_node_weights
 
+WRONG_EDGE = {
+    "added": "is there already; reweighted= changes its weight",
+    "removed": "the graph does not have; leave it out",
+    "reweighted": "the graph does not have; added= takes new edges",
+}
+
 
 class EditedGraph(NamedTuple):
     """A graph after edits, and what became of its nodes.
@@ -184,7 +190,7 @@ def _with_changes(graph: Graph, changes: Changes, entries: Entries) -> Graph:
     degrees, loops = graph.degrees.copy(), graph.loops.copy()
     is_loop = changes.source == changes.target
     loops[changes.source[is_loop]] = changes.weight[is_loop]
-    rows = entries.row[np.concatenate([[True], entries.row[1:] != entries.row[:-1]])]
+    rows = entries.row[np.diff(entries.row, prepend=-1) > 0]
     degrees[rows] = _row_sums(indptr, indices, weights, rows)
     check_degrees(degrees[rows])
     return Graph(indptr, indices, weights, degrees, loops, graph.nodes, node_weights=graph.node_weights)
@@ -258,14 +264,9 @@ def _refuse_wrong(graph: Graph, parts: dict[str, Changes], changes: Changes, ent
     first = 0
     for argument, part in parts.items():
         last = first + len(part.source)
-        wrong = np.flatnonzero(is_there[first:last] == (argument == "added"))
-        if len(wrong) and argument == "added":
-            edge = name_of(int(wrong[0]))
-            raise EditError(f"added holds the edge {edge}, which is there already; reweighted= changes its weight")
+        wrong = first + np.flatnonzero(is_there[first:last] == (argument == "added"))
         if len(wrong):
-            edge = name_of(first + int(wrong[0]))
-            remedy = "leave it out" if argument == "removed" else "added= takes new edges"
-            raise EditError(f"{argument} holds the edge {edge}, which the graph does not have; {remedy}")
+            raise EditError(f"{argument} holds the edge {name_of(int(wrong[0]))}, which {WRONG_EDGE[argument]}")
         first = last
 
 

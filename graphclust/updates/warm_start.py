@@ -34,7 +34,6 @@ from graphclust.updates.edits import ranges
 Labels = npt.NDArray[np.int32]
 SHARE = 1.0  # of the entries of a cluster: so many changes open it once on average; 0.5 is as good and a tenth slower
 SHARE_OF_SMALL = 0.05  # the same on a level of up to SPARE_ENTRIES, on which the work takes milliseconds
-
 SHARE_OF_ALL = 0.05  # of all entries, for all clusters at once and new partitions, on a level of one compiled call
 
 
@@ -287,7 +286,7 @@ def connect_near(
         of_part[parts] = partition.labels
         order = np.lexsort((-mass, of_part))
         is_small = np.ones(n_parts, bool)
-        is_small[order[np.concatenate([[True], np.diff(of_part[order]) > 0])]] = False
+        is_small[order[np.diff(of_part[order], prepend=-1) > 0]] = False
         nodes = np.flatnonzero(is_small[parts])
         step = take_out(level, partition, nodes, (np.cumsum(is_small) - 1)[parts[nodes]], run)
         apart = Partition(np.arange(n_parts, dtype=np.int32), step.regions.sums)

@@ -272,7 +272,7 @@ def test_levels_nest_within_the_bound_and_begin_with_communities(kind):
     for call, words in (
         (lambda: found.nats_saved, "undirected graphs only"),
         (lambda: gc.hierarchy(G, start=coarsest, **options), f"start is not for the levels of a {kind} graph"),
-    ):  # fmt: skip
+    ):
         refuses(gc.ParameterError, words, call)
 
 

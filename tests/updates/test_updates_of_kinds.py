@@ -241,6 +241,6 @@ def test_edits_that_a_kind_does_not_have_are_refused():
         (several, {"added": [(0, 2)]}, gc.ParameterError, r"the graph is several; communities\(G, start=clustering\)"),
         (several, {"removed_nodes": [0]}, gc.ParameterError, "for a single graph"),
         (sides, {"removed_nodes": range(5)}, gc.EditError, "removed_nodes leaves out all nodes"),
-    ):  # fmt: skip
+    ):
         with pytest.raises(error, match=words):
             found.update(**edits)
