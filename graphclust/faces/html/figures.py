@@ -241,12 +241,12 @@ def _tree(path: ClusterPath, suggested: int, clustering: Clustering) -> str:
         return HEIGHT - BOTTOM - share * (HEIGHT - BOTTOM - TOP)
 
     lines = "".join(_line(across(one), up(other)) for one, other in zip(x, height, strict=True))
+    middles = across(5.0 + 10.0 * np.arange(n, dtype=np.float64))
     names = "".join(
-        f'<text x="{across(np.array(5.0 + 10.0 * i)):.1f}" y="{HEIGHT - BOTTOM + 14:g}" text-anchor="middle">'
-        f"{escape(name)}<title>{escape(name)}: mostly cluster {cluster}</title></text>"
-        f'<text class="cluster" x="{across(np.array(5.0 + 10.0 * i)):.1f}" y="{HEIGHT - BOTTOM + 28:g}" '
-        f'text-anchor="middle">{cluster}</text>'
-        for i, (name, cluster) in enumerate(zip(tree["ivl"], clusters, strict=True))
+        f'<text x="{at:.1f}" y="{HEIGHT - BOTTOM + 14:g}" text-anchor="middle">{escape(name)}'
+        f"<title>{escape(name)}: mostly cluster {cluster}</title></text>"
+        f'<text class="cluster" x="{at:.1f}" y="{HEIGHT - BOTTOM + 28:g}" text-anchor="middle">{cluster}</text>'
+        for at, name, cluster in zip(middles, tree["ivl"], clusters, strict=True)
     )
     at = float(up(np.array(height_of(path, suggested))))
     cut = f'<line class="suggested" x1="{TOP:g}" x2="{SIDE - TOP:g}" y1="{at:.1f}" y2="{at:.1f}"/>'

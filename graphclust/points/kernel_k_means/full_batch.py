@@ -291,7 +291,7 @@ class Partition:
 def iterate(partition: Partition, max_iter: int, incremental: bool, progress: Progress) -> KernelKMeansResult:
     """`kernel_kmeans` from a partition, whose labels are changed."""
     kernel, weights, labels = partition.kernel, partition.weights, partition.labels
-    lengths = np.abs(kernel.diagonal)
+    lengths, points = np.abs(kernel.diagonal), np.arange(kernel.n)
     history: list[float] = []
     with progress.interruptible(), progress.stage("kernel k-means"):
         progress.offer(labels.copy)
@@ -300,11 +300,9 @@ def iterate(partition: Partition, max_iter: int, incremental: bool, progress: Pr
             partition.fill_empty_clusters()
             to_means = partition.relative_sq_distances()
             nearest = to_means.argmin(axis=0)
-            points = np.arange(kernel.n)
-            own = to_means[labels, points]
             typical = partition.mean_sq_lengths()
             ties = partition.tie * (lengths + typical[labels] + typical[nearest])
-            changed = np.flatnonzero(to_means[nearest, points] < own - ties)
+            changed = np.flatnonzero(to_means[nearest, points] < to_means[labels, points] - ties)
             if len(changed) == 0 or len(history) == max_iter or (history and progress.out_of_time()):
                 break
             history.append(partition.cost())
@@ -312,15 +310,13 @@ def iterate(partition: Partition, max_iter: int, incremental: bool, progress: Pr
             if not incremental:
                 partition.sum_afresh()
             progress.step(len(history), max_iter)
-    sq_norms = partition.sq_norms()
-    sq_distances = partition.own_sq_distances()
-    scale = lengths + partition.mean_sq_lengths()[labels]
-    n_negative = count_negative(sq_distances[weights > 0.0], scale[weights > 0.0], kernel)
-    proposed = definite_shift(kernel, weights) if n_negative else 0.0
     rows = np.flatnonzero(weights > 0.0)
+    scale = lengths + partition.mean_sq_lengths()[labels]
+    n_negative = count_negative(partition.own_sq_distances()[rows], scale[rows], kernel)
+    proposed = definite_shift(kernel, weights) if n_negative else 0.0
     entries = (weights[rows] / partition.masses[labels[rows]], (labels[rows], np.arange(len(rows))))
     coefficients = sparse.csr_array(entries, shape=(partition.k, len(rows)))
-    centers = KernelCenters(kernel, rows, coefficients, np.where(partition.masses > 0.0, sq_norms, np.inf))
+    centers = KernelCenters(kernel, rows, coefficients, np.where(partition.masses > 0.0, partition.sq_norms(), np.inf))
     reported = labels if kernel.weights is None else np.where(kernel.weights > 0.0, labels, -1)
     return KernelKMeansResult(
         reported, partition.cost(), len(history), np.array(history), gamma(kernel), n_negative, proposed, centers

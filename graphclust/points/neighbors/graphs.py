@@ -114,7 +114,7 @@ def graph_from_neighbors(
     if weights is not None:
         apart = _as_distances(distances, weights, given)
         if weights == "gaussian":
-            values = gaussian(neighbors, apart, given)
+            values = gaussian(neighbors, apart)
         else:
             values = membership(apart, given, neighbors.shape[1] - itself.sum(axis=1))
     rows = np.repeat(np.arange(n), given.sum(axis=1))
@@ -153,12 +153,12 @@ def _symmetrize(listed: sparse.csr_array, symmetrize: str, fuzzy: bool) -> spars
     return listed.maximum(mirrored) if symmetrize == "union" else listed.minimum(mirrored)
 
 
-def gaussian(neighbors: np.ndarray, distances: np.ndarray, given: np.ndarray) -> np.ndarray:
-    """exp(-d^2 / (s_i s_j)), the same from both ends; a scale of 0, of a point among copies of it, becomes typical.
+def gaussian(neighbors: np.ndarray, distances: np.ndarray) -> np.ndarray:
+    """exp(-d^2 / (s_i s_j)), the same from both ends; distances are 0 where there is no neighbor.
 
-    given : bool, (n, m), where there is a neighbor; s_i is the distance to the last of them.
+    The scale s_i is the distance to the last one; one of 0, of a point among copies of it, becomes typical.
     """
-    scales = np.where(given, distances, 0.0).max(axis=1)
+    scales = distances.max(axis=1)
     positive = scales[scales > 0]
     if len(positive) == 0:
         return np.ones(distances.shape)
@@ -171,16 +171,16 @@ def membership(distances: np.ndarray, given: np.ndarray, counts: np.ndarray) -> 
 
     The scale makes a point's strengths add up to log2 of how many neighbors were asked for, the point itself being one.
 
-    given : bool, (n, m), where there is a neighbor. counts : (n,), how many were asked for, the point itself not being
-        one.
+    given : bool, (n, m), where there is a neighbor; distances are 0 elsewhere. counts : (n,), how many were asked for,
+        the point itself not being one.
     """
     exponent = exponent_beyond(largest_size(distances), 1e-6, 1e6)  # the bisection begins at 1
     distances = times_power_of_two(distances, -exponent)
-    far = np.where(given & (distances > 0.0), distances, np.inf).min(axis=1)
+    far = np.where(distances > 0.0, distances, np.inf).min(axis=1)
     nearest = np.where(np.isfinite(far), far, 0.0)
     beyond = np.where(given, np.maximum(distances - nearest[:, None], 0.0), np.inf)
     scales = _scales(beyond, np.log2(counts + 1.0))
-    sums = np.where(given, distances, 0.0).sum(axis=1)
+    sums = distances.sum(axis=1)
     means = np.where(nearest > 0.0, sums / (counts + 1.0), sums.sum() / (counts + 1.0).sum())
     scales = np.maximum(scales, _LEAST_SCALE * means)
     with np.errstate(divide="ignore", invalid="ignore"):

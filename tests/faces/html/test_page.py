@@ -252,6 +252,10 @@ def test_leaves_of_the_tree_name_clusters_of_the_page(clustering, full_page):
     expected = [int(np.bincount(clustering.labels[fine == leaf]).argmax()) for leaf in range(8)]
     said = re.findall(r"<title>(\d+): mostly cluster (\d+)</title>", page)
     assert sorted((int(leaf), int(cluster)) for leaf, cluster in said) == list(enumerate(expected))
+    parsed = Parsed(page)
+    below = {text["x"] for text in parsed.all("text") if text.get("class") == "cluster"}
+    ends = [point.split(",") for line in parsed.all("polyline")[1:] for point in line["points"].split()]
+    assert below == {x for x, y in ends if float(y) == max(float(y) for _, y in ends)} and len(below) == 8
     union = clusters_of_leaves(path, [8], clustering)  # the first two that are united
     both = np.isin(fine, path.tree()[0, :2])
     assert union == [np.bincount(clustering.labels[both]).argmax()]
