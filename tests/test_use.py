@@ -5,6 +5,7 @@ import json
 import networkx as nx
 import numpy as np
 import pytest
+from cases import refuses
 from scipy import sparse
 
 import graphclust
@@ -51,12 +52,11 @@ def test_sparse_centroids_are_taken_as_sparse_points_are():
 
 
 def test_a_limit_is_given_in_a_unit_that_shows_it(tmp_path):
-    with pytest.raises(ResourceLimitError, match="memory_limit is 999 bytes"):
-        coreset_sc(GRAPH, 2, memory_limit=999)
+    refuses(ResourceLimitError, "memory_limit is 999 bytes", coreset_sc, GRAPH, 2, memory_limit=999)
     file = tmp_path / "g.mtx"
     file.write_text("%%MatrixMarket matrix coordinate pattern symmetric\n9000000 9000000 1\n2 1\n")
-    with pytest.raises(ResourceLimitError, match=r"\(\d+ MiB\), but memory_limit is 999 bytes"):
-        graphclust.load_graph(file, memory_limit=999)
+    words = r"\(\d+ MiB\), but memory_limit is 999 bytes"
+    refuses(ResourceLimitError, words, graphclust.load_graph, file, memory_limit=999)
 
 
 def test_communities_as_lists_are_json():

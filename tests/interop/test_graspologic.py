@@ -77,12 +77,10 @@ def test_a_cluster_is_one_level_below_its_parent():
 
 def test_the_constant_potts_model_and_unweighted_edges():
     clique = [(u, v, 0.5) for u in range(6) for v in range(u)]
-    found = hierarchical_leiden(clique, use_modularity=False, resolution=0.4, seed=0)
-    assert len(set(found.first_level_hierarchical_clustering().values())) == 1
-    found = hierarchical_leiden(clique, use_modularity=False, resolution=0.6, seed=0)
-    assert len(set(found.first_level_hierarchical_clustering().values())) == 6
-    found = hierarchical_leiden(clique, use_modularity=False, resolution=0.6, seed=0, is_weighted=False)
-    assert len(set(found.first_level_hierarchical_clustering().values())) == 1
+    for resolution, is_weighted, n_clusters in ((0.4, None, 1), (0.6, None, 6), (0.6, False, 1)):
+        options = {"use_modularity": False, "resolution": resolution, "is_weighted": is_weighted}
+        found = hierarchical_leiden(clique, seed=0, **options)
+        assert len(set(found.first_level_hierarchical_clustering().values())) == n_clusters
 
 
 @for_each(

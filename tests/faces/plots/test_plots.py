@@ -180,9 +180,8 @@ def test_path_values_are_those_of_the_table():
     ax = plots.path_values(PATH, k=4)
     rows = PATH.table()
     (dots,) = ax.collections
-    assert (
-        np.allclose(dots.get_offsets(), [(row.k, row.modularity) for row in rows]) and ax.get_ylabel() == "modularity"
-    )
+    assert np.allclose(dots.get_offsets(), [(row.k, row.modularity) for row in rows])
+    assert ax.get_ylabel() == "modularity"
     widths = [np.log(row.best_range[1] / row.best_range[0]) if row.best_range[0] > 0 else 0 for row in rows]
     widest = int(np.argmax(np.where(np.isfinite(widths), widths, 0)))
     assert np.argmax(dots.get_sizes()) == widest == 3  # four blocks were planted

@@ -103,17 +103,14 @@ def test_points_of_weight_zero_only_get_a_label():
 
 
 @pytest.mark.parametrize(
-    ("method", "X", "options"),
+    ("method", "n", "d", "options"),
     [
-        (gc.kmeans, blobs(900, 5, 20, 8, spread=1.0), {"k": 20, "init": "greedy k-means++"}),
-        (
-            gc.nested_minibatch_kmeans,
-            blobs(1200, 6, 9, 8, spread=1.0),
-            {"k": 9, "init": "k-means||", "batch_size": 100},
-        ),
+        (gc.kmeans, 900, 5, {"k": 20, "init": "greedy k-means++"}),
+        (gc.nested_minibatch_kmeans, 1200, 6, {"k": 9, "init": "k-means||", "batch_size": 100}),
     ],
 )
-def test_the_same_bits_on_one_and_two_threads(monkeypatch, method, X, options):
+def test_the_same_bits_on_one_and_two_threads(monkeypatch, method, n, d, options):
+    X = blobs(n, d, options["k"], 8, spread=1.0)
     for name, small in (
         ("points._SMALL_WORK", 0), ("points._LARGEST_WORK", 1), ("seeding.ROWS", 64),
         ("seeding.ROWS_PER_PART", 64), ("steps._SMALL", 0), ("steps._CHUNK", 16),
@@ -249,15 +246,8 @@ RUNS = [
 ]
 
 
-@pytest.mark.parametrize(
-    ("dtype", "as_given"),
-    [
-        (np.float64, np.asarray),
-        (np.float64, sparse.csr_array),
-        pytest.param(np.float32, np.asarray, marks=pytest.mark.slow),
-        pytest.param(np.float32, sparse.csr_array, marks=pytest.mark.slow),
-    ],
-)
+@pytest.mark.parametrize("dtype", [np.float64, pytest.param(np.float32, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("as_given", [np.asarray, sparse.csr_array])
 @pytest.mark.parametrize("run", RUNS)
 def test_points_are_predicted_as_they_were_clustered_and_new_ones_by_the_nearest_centroid(run, dtype, as_given):
     X, Y = blobs(400, 4, 6, 61, spread=1.0).astype(dtype), 3 * blobs(50, 4, 6, 62)
