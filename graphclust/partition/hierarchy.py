@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from graphclust.checks import Effort, Kind, PlainObjective, Seed, as_choice, as_number, as_seeded, as_whole_number
-from graphclust.engine.bounds import as_sizes, remarks_on_small
+from graphclust.engine.bounds import as_sizes, remarks_on_small, weights_in_words
 from graphclust.engine.cluster_sizes import Sizes
 from graphclust.engine.connectivity import Connectivity, as_bar, connectivity_in_words
 from graphclust.engine.engine import EFFORTS
@@ -131,10 +131,8 @@ def hierarchy(
         asked["connectivity"] = plain_number(connectivity_in_words(connectivity))
     parameters = {**asked, "objective": objective, "effort": effort} | graph_settings(weight, symmetrize, time_budget)
     parameters |= settings_of_layers(one, layer_weights, normalize)
-    if node_weight is not None:
-        parameters["node_weight"] = node_weight if isinstance(node_weight, str) else "an array"
-    elif is_bounded and graph.node_weights is not None:
-        parameters["node_weight"] = "file"
+    if (counted := weights_in_words(node_weight, graph)) is not None and (is_bounded or counted != "file"):
+        parameters["node_weight"] = counted
     made = hierarchy_of(
         graph, nested, objective=objective, resolutions=resolutions, max_size=asked["max_size"],
         min_size=asked["min_size"], node_sizes=None if (sizes.of_nodes == 1.0).all() else sizes.of_nodes,
