@@ -190,9 +190,8 @@ def test_where_no_point_has_a_neighbor_the_error_names_a_gamma_that_fits(affinit
 
 
 def test_where_no_gamma_would_help_the_scale_of_the_points_is_named():
-    refuses(
-        graphclust.ParameterError, "of the 120; scale the points, as Standard", SpectralClustering(3).fit, X * 1e200
-    )
+    words = "of the 120; scale the points, as StandardScaler"
+    refuses(graphclust.ParameterError, words, SpectralClustering(3).fit, X * 1e200)
     words = r"affinity='poly' makes no graph of these points.*points of another scale"
     refuses(ValueError, words, SpectralClustering(2, affinity="poly").fit, X * 1e45)
 

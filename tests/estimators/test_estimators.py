@@ -397,12 +397,8 @@ def test_distances_on_the_sphere_do_not_hang_on_the_unit(dtype, scale):
 
 def test_new_points_far_from_the_origin_have_the_affinities_of_fitted_ones():
     points = np.vstack([X[CLASSES == 0][:20], X[CLASSES == 1][:20]]) / 16.0
-    near, far = (
-        CoresetSpectralClustering(2, affinity="rbf", gamma=200.0, random_state=0)
-        .fit(points + offset)
-        .predict(points + offset)
-        for offset in (0.0, 2.0**27)
-    )
+    model = CoresetSpectralClustering(2, affinity="rbf", gamma=200.0, random_state=0)
+    near, far = (model.fit(some).predict(some) for some in (points, points + 2.0**27))
     assert (near == far).all()
 
 
