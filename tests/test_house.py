@@ -55,6 +55,11 @@ def test_lines_are_within_the_budget_or_no_more_than_stand(what, budget, stands)
     assert count[what]() <= max(budget, stands)
 
 
+def test_no_file_is_longer_than_can_be_read_at_once():
+    files = [*files_of(PACKAGE), *files_of(TESTS)]
+    assert [path.name for path in files if len(path.read_text().splitlines()) > 450] == []
+
+
 def test_no_folder_has_more_files_than_can_be_looked_over():
     folders = {path.parent for path in files_of(PACKAGE)}
     sizes = {str(folder.relative_to(PACKAGE)): len([*folder.glob("*.py")]) for folder in folders}
