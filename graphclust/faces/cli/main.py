@@ -87,6 +87,8 @@ def _verdict(problem: BaseException) -> tuple[str, int]:
     sentence = " ".join(str(problem).split()) or type(problem).__name__
     if isinstance(problem, OSError) and problem.strerror:  # without the system's number for it
         sentence = f"{problem.strerror}: {problem.filename}" if problem.filename else problem.strerror
+        if str(problem.filename).isdigit():
+            sentence += f"; a number of parts is asked for by -k {problem.filename}"
     if isinstance(
         problem, (GraphClustError, NotCompiledError, OSError, ValueError, TypeError, ImportError, MemoryError)
     ):

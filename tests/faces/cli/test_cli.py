@@ -115,6 +115,7 @@ def test_classic_by_name_unless_a_file_has_it(capsys, tmp_path, monkeypatch):
     "words, code, message",
     [
         ("cluster missing.txt -k 2", 1, "No such file or directory: missing.txt"),
+        ("cluster karate 2", 1, "No such file or directory: 2; a number of parts is asked for by -k 2"),
         ("cluster karate -k abc", 2, "invalid int value: 'abc'"),
         ("cluster karate -k 0", 2, "-k 0 is out of range"),
         ("cluster karate -k 35 -o labels.tsv", 2, "k=35 is more than the 34 nodes"),
