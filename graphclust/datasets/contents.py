@@ -88,9 +88,9 @@ def read_communities(
             lines = [text.strip() for text in bytes(block).split(b"\n")]
             rows = [text for text in lines if text and not text.startswith(b"#")]
             if written == "categories":
-                parts = [text.rpartition(b";") for text in rows]
-                names += [name.decode("utf-8", "replace").removeprefix("Category:") for name, _, _ in parts]
-                rows = [after for _, _, after in parts]
+                parted = [text.rpartition(b";") for text in rows]
+                names += [name.decode("utf-8", "replace").removeprefix("Category:") for name, _, _ in parted]
+                rows = [after for _, _, after in parted]
             try:
                 ids.append(np.array(b" ".join(rows).split(), dtype=np.int64))
             except (ValueError, OverflowError):
@@ -99,13 +99,11 @@ def read_communities(
             if written == "labels" and not (counts[-1] == 2).all():
                 raise GraphFormatError("has lines that are not a pair of a node and its community", source.path)
             line += len(lines) - 1
-    members = np.concatenate([*ids, np.zeros(0, np.int64)])
+    members, sizes = (np.concatenate([*parts, np.zeros(0, np.int64)]) for parts in (ids, counts))
     if written == "labels":
         nodes, numbers = members[::2], members[1::2]
-        _, sizes = np.unique(numbers, return_counts=True)
-        return np.concatenate([[0], np.cumsum(sizes)]), nodes[np.argsort(numbers, kind="stable")], None
-    starts = np.concatenate([[0], np.cumsum(np.concatenate([*counts, np.zeros(0, np.int64)]))])
-    return starts, members, names if written == "categories" else None
+        members, sizes = nodes[np.argsort(numbers, kind="stable")], np.unique(numbers, return_counts=True)[1]
+    return np.concatenate([[0], np.cumsum(sizes)]), members, names if written == "categories" else None
 
 
 def _complain(lines: list[bytes], path: str, before: int) -> None:

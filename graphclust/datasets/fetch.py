@@ -16,7 +16,6 @@ import numpy.typing as npt
 
 from graphclust.checks import as_choice, as_whole_number
 from graphclust.datasets import cache
-from graphclust.datasets.cache import VERSION, keep_communities, keep_graph, read_kept_communities, read_kept_graph
 from graphclust.datasets.catalog import GRAPHS, SNAP, SUITESPARSE, CatalogEntry, entry_at, entry_named
 from graphclust.datasets.contents import check_matrix, read_communities
 from graphclust.datasets.download import address_of, download
@@ -99,7 +98,7 @@ class Request:
     def form(self) -> str:
         """A name for what the conversion depends on."""
         rows = "bipartite" if self.reading.bipartite else "square"
-        return f"{self.reading.weights or 'default'}-{self.reading.symmetrize}-{rows}-v{VERSION}"
+        return f"{self.reading.weights or 'default'}-{self.reading.symmetrize}-{rows}-v{cache.VERSION}"
 
 
 @overload
@@ -234,18 +233,18 @@ def _communities(entry: CatalogEntry, which: str, graph: Graph, request: Request
     """Known communities, converted once like the graph."""
     path = GRAPHS[entry.name].communities[which]
     file = cache.dataset_folder(SNAP, entry.name) / path.rpartition("/")[2]
-    converted = file.with_name(f"{file.name}.v{VERSION}.npz")
-    if (known := read_kept_communities(converted)) is not None:
+    converted = file.with_name(f"{file.name}.v{cache.VERSION}.npz")
+    if (known := cache.read_kept_communities(converted)) is not None:
         return known
     with cache.lock_dataset(file.parent):
-        if (known := read_kept_communities(converted)) is not None:
+        if (known := cache.read_kept_communities(converted)) is not None:
             return known
         fetch_file(entry, path, file, request, progress)
         written = GRAPHS[entry.name].written
         starts, ids, names = parse(file, functools.partial(read_communities, file, written, progress))
         nodes = None if graph.nodes is None else np.asarray(graph.nodes)
         known = communities_of_ids(starts, ids, nodes, graph.n_nodes, names)
-        keep_communities(converted, known)
+        cache.keep_communities(converted, known)
     return known
 
 
@@ -283,11 +282,11 @@ def fetch_graph(entry: CatalogEntry, request: Request, progress: ProgressLike) -
     file = cache.dataset_folder(entry.source, entry.full_name) / path.rpartition("/")[2]
     converted = file.with_name(f"{file.name}.{request.form}.npz")
     with progress.stage("reading"):
-        if (kept := read_kept_graph(converted, details)) is not None:
+        if (kept := cache.read_kept_graph(converted, details)) is not None:
             return kept
     check_before(entry, request.reading.memory_limit)
     with cache.lock_dataset(file.parent):
-        if (kept := read_kept_graph(converted, details)) is not None:  # made by another process meanwhile
+        if (kept := cache.read_kept_graph(converted, details)) is not None:  # made by another process meanwhile
             return kept
         fetch_file(entry, path, file, request, progress)
 
@@ -297,7 +296,7 @@ def fetch_graph(entry: CatalogEntry, request: Request, progress: ProgressLike) -
             return load_file(file, replace(reading, with_details=True), progress)
 
         graph, info = parse(file, read)
-        keep_graph(converted, graph, info)
+        cache.keep_graph(converted, graph, info)
     return graph, info
 
 

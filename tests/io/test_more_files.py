@@ -328,10 +328,6 @@ def test_signed_and_complex_matrices_name_what_makes_them_graphs(load):
         assert load(name, content, weights="ignore")[0].degrees.tolist() == [1, 2, 1], name
 
 
-def test_weights_of_0_are_weights_of_nodes_in_metis(load):
-    assert load("a.graph", "3 2 010\n0 2\n0 1 3\n5 2\n")[0].node_weights.tolist() == [0, 0, 5]
-
-
 @pytest.mark.parametrize("column", [[[1], [2]], [{"a": 1}, {"a": 2}]])
 def test_nested_columns_of_parquet_are_refused_with_the_name_of_the_file(parquet, column):
     path = parquet(source=column, target=[1, 2])

@@ -266,8 +266,8 @@ def test_metis_takes_a_graph_without_its_loops_and_with_whole_weights(tmp_path, 
 
 
 def test_weights_of_nodes_are_kept_and_sizes_left_out_with_a_warning(tmp_path):
-    (tmp_path / "g.graph").write_text("3 2 010\n4 2\n%\n7 1 3\n1 2\n")
-    assert load_graph(tmp_path / "g.graph").node_weights.tolist() == [4, 7, 1]
+    (tmp_path / "g.graph").write_text("3 2 010\n0 2\n%\n7 1 3\n0 2\n")
+    assert load_graph(tmp_path / "g.graph").node_weights.tolist() == [0, 7, 0]
     (tmp_path / "g.graph").write_text("3 2 110\n9 4 2\n9 7 1 3\n9 1 2\n")
     with pytest.warns(GraphWarning, match="not used: the size of each node"):
         assert load_graph(tmp_path / "g.graph").node_weights.tolist() == [4, 7, 1]
