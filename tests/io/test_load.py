@@ -26,7 +26,7 @@ def test_directions_join_by_max_or_sum(tmp_path):
     text = "0 1 3\n1 0 5\n1 2 2\n"
     dense, _, info = load(tmp_path, text, weights="file")
     assert dense.tolist() == [[0, 5, 0], [5, 0, 2], [0, 2, 0]]
-    assert (info.counts.two_way, info.counts.unequal, info.counts.one_way) == (1, 1, 1)
+    assert (info.counts.entries, info.counts.two_way, info.counts.unequal, info.counts.one_way) == (3, 1, 1, 1)
     assert "each edge has the larger of its two weights" in info.remarks[0]
     assert load(tmp_path, text, weights="file", symmetrize="sum")[0].tolist() == [[0, 8, 0], [8, 0, 2], [0, 2, 0]]
     refuses(GraphValidationError, r"the first \(0, 1\)", load, tmp_path, text, weights="file", symmetrize=None)
