@@ -44,7 +44,7 @@ def test_code_is_what_is_left_without_prose():
 
 @pytest.mark.parametrize(
     ("what", "budget", "stands"),
-    [("package", 45_000, 47_000), ("code", 31_000, 32_100), ("tests", 41_000, 41_450)],
+    [("package", 45_000, 46_780), ("code", 31_000, 31_875), ("tests", 41_000, 41_214)],
 )
 def test_lines_are_within_the_budget_or_no_more_than_stand(what, budget, stands):
     count = {
