@@ -36,23 +36,22 @@ def lines_of_code(source: str) -> int:
 
 
 def test_code_is_what_is_left_without_prose():
-    assert (
-        lines_of_code('"""Of a module.\n\nLong."""\n\n# why\ndef f():\n    """One line."""\n    return 1  # here\n')
-        == 2
-    )
+    source = '"""Of a module.\n\nLong."""\n\n# why\ndef f():\n    """One line."""\n    return 1  # here\n'
+    assert lines_of_code(source) == 2
 
 
 @pytest.mark.parametrize(
     ("what", "budget", "stands"),
     [("package", 45_000, 46_780), ("code", 31_000, 31_875), ("tests", 41_000, 41_214)],
 )
-def test_lines_are_within_the_budget_or_no_more_than_stand(what, budget, stands):
-    count = {
-        "package": lambda: lines_of(PACKAGE),
-        "code": lambda: sum(lines_of_code(path.read_text()) for path in files_of(PACKAGE)),
-        "tests": lambda: lines_of(TESTS),
-    }
-    assert count[what]() <= max(budget, stands)
+def test_lines_are_within_the_budget_and_no_more_than_stand(what, budget, stands):
+    if what == "code":
+        count = sum(lines_of_code(path.read_text()) for path in files_of(PACKAGE))
+    else:
+        count = lines_of({"package": PACKAGE, "tests": TESTS}[what])
+    assert count <= max(budget, stands)
+    if count > budget:
+        pytest.xfail(f"{count:,} stand, {count - budget:,} above the budget")
 
 
 def test_no_file_is_longer_than_can_be_read_at_once():

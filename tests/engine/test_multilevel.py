@@ -258,9 +258,11 @@ def unequal_with_hubs(seed, n_blocks=100, inside=10, outside=2):
 @LARGE
 @pytest.mark.slow
 def test_clusters_of_unequal_sizes_and_degrees_are_found():
-    """V-cycles that find them at .993 are not made where a tenth of the mass stays."""
     graph, truth = unequal_with_hubs(1)
-    assert min(gc.adjusted_rand_index(gc.coreset_sc(graph, 100, rng=seed).labels, truth) for seed in (0, 1)) > 0.97
+    least = min(gc.adjusted_rand_index(gc.coreset_sc(graph, 100, rng=seed).labels, truth) for seed in (0, 1))
+    assert least > 0.97
+    if least <= 0.99:
+        pytest.xfail(f"ARI {least:.3f}; V-cycles that find .993 are not made where a tenth of the mass stays")
 
 
 def hard_communities(seed):
