@@ -21,7 +21,7 @@ from graphclust.engine import contraction, levels
 from graphclust.engine.contraction import agglomerate
 from graphclust.engine.levels import run_on, with_sums
 from graphclust.engine.resolution import dendrogram_of
-from graphclust.objective.objective import OBJECTIVES, chance_objective, weigh
+from graphclust.objective.objective import ADDITIVE_OBJECTIVES, OBJECTIVES, chance_objective, weigh
 
 TREES = ["karate", "barbell", "weighted", "two cliques", "path", "some loops", "weights of all sizes", "tiny pieces"]
 
@@ -202,14 +202,14 @@ class Counted(gc.Progress):
 
 @pytest.mark.skipif("NUMBA_DISABLE_JIT" in os.environ, reason="too large for plain Python")
 @pytest.mark.parametrize("name", ["star", "unequal leaves", "two hubs", "ten hubs", "wheel"])
-@pytest.mark.parametrize("objective", ["normalized_cut", "ratio_cut", "modularity", "constant_potts", "beyond chance"])
+@pytest.mark.parametrize("objective", [*OBJECTIVES, "beyond chance"])
 def test_nodes_that_hang_on_a_hub_are_merged_in_time_that_grows_with_their_number(name, objective, monkeypatch):
     """Each union with a hub shifts the gains of all the others: that must not cost a look at all of them."""
     graph = hub_graph(name, 4_000)
     monkeypatch.setattr(levels, "AT_ONCE", 0)
     monkeypatch.setattr(contraction, "ENTRIES_PER_LOOK", graph.n_entries)
-    resolution, counted = {"modularity": 1.0, "constant_potts": 1e-4}.get(objective), Counted()
-    run, wanted = run_and_objective(graph, objective.replace("beyond chance", "constant_potts"), resolution, 5)
+    at, counted = dict.fromkeys(ADDITIVE_OBJECTIVES, 1.0) | {"constant_potts": 1e-4}, Counted()
+    run, wanted = run_and_objective(graph, objective.replace("beyond chance", "constant_potts"), at.get(objective), 5)
     run = replace(run, progress=counted)
     wanted = chance_objective(run.totals) if objective == "beyond chance" else wanted
     labels, sums = agglomerate(run.finest, Task(wanted, 5), run)

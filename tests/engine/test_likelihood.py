@@ -23,6 +23,7 @@ from graphclust.engine.likelihood import (
     without_weights,
 )
 from graphclust.objective.objective import (
+    ADDITIVE_OBJECTIVES,
     OBJECTIVE_SPECS,
     OBJECTIVES,
     WeighedGraph,
@@ -58,7 +59,7 @@ def by_pairs(on, labels, rates, between):
     return float((A * np.log(rate) - rate * chance).sum())
 
 
-@pytest.mark.parametrize("objective", ["modularity", "constant_potts"])
+@pytest.mark.parametrize("objective", ADDITIVE_OBJECTIVES)
 def test_the_likelihood_is_that_of_the_best_rates(objective):
     on, (one, other) = on_and_labels(objective)
     values = []
@@ -167,7 +168,7 @@ def test_clusters_of_a_random_graph_are_likelier_than_none_but_not_worth_describ
     assert nats_saved(graph, found) < 0.0
 
 
-@pytest.mark.parametrize("objective", ["modularity", "constant_potts"])
+@pytest.mark.parametrize("objective", ADDITIVE_OBJECTIVES)
 def test_at_the_implied_resolution_the_objective_is_the_likelihood_of_two_rates(objective):
     """Of any two partitions the difference is the same, up to the logarithm of the ratio of the rates."""
     on, (labels, other) = on_and_labels(objective)
@@ -191,7 +192,7 @@ def test_clusters_without_rates_to_compare():
     assert log_likelihood(on.totals, sums) == pytest.approx(on.graph.total_volume * np.log(2.0))
 
 
-@pytest.mark.parametrize("objective", ["modularity", "constant_potts"])
+@pytest.mark.parametrize("objective", ADDITIVE_OBJECTIVES)
 def test_without_weights_every_edge_counts_once(objective):
     graph = gc.as_graph(looped(N_NODES, 5, 0.15))
     assert graph.weights is not None and graph.loops.any()
@@ -205,7 +206,7 @@ def test_without_weights_every_edge_counts_once(objective):
         assert np.array_equal(terms, of_ones)
 
 
-@pytest.mark.parametrize("objective", ["modularity", "constant_potts"])
+@pytest.mark.parametrize("objective", ADDITIVE_OBJECTIVES)
 def test_what_is_left_out_is_not_counted(objective):
     A = gc.as_graph(looped(N_NODES, 5, 0.15)).to_scipy()
     graph = gc.as_graph(sparse.block_diag([A, 3.0 * A[:20, :20]], format="csr"))

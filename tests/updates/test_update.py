@@ -404,7 +404,7 @@ def test_a_cut_of_a_hierarchy_is_not_asked_anew():
         gc.hierarchy(nx.ring_of_cliques(8, 5), max_size=5, rng=0).cut(5).drift()
 
 
-@for_each("objective", ["modularity", "normalized_cut", "ratio_cut", "constant_potts"])
+@for_each("objective", OBJECTIVES)
 def test_a_model_updates_as_its_clustering_whatever_it_was_made_for(objective):
     for seed in range(4):
         graph = nx.gnm_random_graph(40, 90, seed=seed)
