@@ -283,8 +283,8 @@ def test_an_interrupt_anywhere_carries_complete_labels_or_nothing(name, monkeypa
         whole = counter.of(work)
         expected = labels_of(whole)
         least, most = SIZES.get(name, (1, len(expected)))
-        for turn in range(10):  # one in two is late, where there are labels
-            stop = InterruptAtLine(chance.randrange(turn % 2 * counter.lines // 2, counter.lines) + 1).of(work)
+        for tenth in [chance.randrange(10) for _ in range(5)] + [5, 6, 7, 8, 9]:  # late ones, where there are labels
+            stop = InterruptAtLine(int((tenth + chance.random()) / 10 * counter.lines) + 1).of(work)
             if not isinstance(stop, gc.Interrupted):
                 assert type(stop) in (KeyboardInterrupt, type(whole))  # some lines are run now and then
                 continue
