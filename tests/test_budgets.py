@@ -188,6 +188,13 @@ def test_more_time_is_never_worse_and_is_used_while_it_gains(way, objective):
     assert (np.diff(values) >= -1e-12).all() and values[-1] > values[0] + 1e-6, values
 
 
+def test_a_search_ends_after_coresets_in_vain():
+    """Long before a budget is used up: of two cliques the first coreset shows all that there is."""
+    progress = TimeIsUpAt(1_500)
+    found = gc.coreset_sc(nx.barbell_graph(8, 0), 2, method="two-step", rng=2, progress=progress)
+    assert found.sizes.tolist() == [8, 8] and progress.asked > 500 and not progress.cut_short
+
+
 @pytest.mark.parametrize(("method", "least"), [("multilevel", 0.85), ("two-step", 0.95)])
 def test_a_budget_that_is_used_up_takes_a_short_way_to_good_clusters(method, least):
     planted = gc.planted_partition(20, 200, 12, 2, rng=518)
