@@ -11,6 +11,7 @@ from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
 import graphclust as gc
+from graphclust.objective.objective import ADDITIVE_OBJECTIVES, OBJECTIVE_SPECS, OBJECTIVES
 
 REFUSED = (gc.GraphClustError, TypeError)  # by a message that names the argument: `ask` looks
 
@@ -90,13 +91,14 @@ def draw_question(chance: random.Random, n: int) -> tuple[str, dict[str, Any]]:
     if name == "coreset_sc":
         options["k"] = k
         maybe(0.3, method=chance.choice(("multilevel", "two-step", "paper")))
-        maybe(0.3, objective=chance.choice(("modularity", "normalized_cut", "constant_potts", "edge_cut")))
+        maybe(0.3, objective=chance.choice((*OBJECTIVE_SPECS,)))
         maybe(0.2, components=chance.choice(("all", "large")))
         maybe(0.2, effort=chance.choice(("low", "high")))
         maybe(0.2, max_imbalance=chance.choice((0.1, 0.5, 1.0)))
         maybe(0.2, max_size=chance.uniform(1, 2) * n / k + 1)
         maybe(0.1, min_size=chance.uniform(0.1, 0.9) * n / k)
     elif name in ("communities", "hierarchy"):
+        maybe(0.3, objective=chance.choice(ADDITIVE_OBJECTIVES))
         maybe(0.4, resolution=10 ** chance.uniform(-1, 1))
         maybe(0.3, max_size=chance.choice((3, 10, 50, n)))
         maybe(0.3, min_size=chance.choice((1, 2, 4)))
@@ -108,7 +110,7 @@ def draw_question(chance: random.Random, n: int) -> tuple[str, dict[str, Any]]:
         maybe(0.5, max_imbalance=chance.choice((0.01, 0.1, 0.5)))
     elif name == "cluster_path":
         options["ks"] = range(1, k + 1)
-        maybe(0.3, objective="normalized_cut")
+        maybe(0.3, objective=chance.choice((*OBJECTIVES,)))
     else:
         options["connectivity"] = chance.choice(("log10", 0, 1, 2))
         options["labels"] = np.random.default_rng(k).integers(0, k, n)

@@ -14,6 +14,7 @@ from graphclust import limit_threads
 from graphclust.compiled.runtime.blocks import default_threads, most_threads, n_threads, quotas
 from graphclust.errors import ParameterError
 from graphclust.io.container_limits import available_bytes, container_memory
+from graphclust.objective.objective import OBJECTIVES
 
 # Two blocks of entries, and clusters that can hardly be found: a sum that is rounded otherwise changes some label.
 THREADS_SCRIPT = """
@@ -28,15 +29,15 @@ for options in json.loads(sys.argv[1]):
     labels = graphclust.coreset_sc(blocks.graph, 30, rng=11, **options).labels
     print(hashlib.sha256(labels.tobytes()).hexdigest())
 """
-OBJECTIVES = ("modularity", "normalized_cut", "ratio_cut", "constant_potts")
+BY_DEGREE = [name for name, one in OBJECTIVES.items() if one.by_degree]
 USUAL = [{}, {"method": "two-step", "coreset": {"size": 3000}}]
 FURTHER = [
     {"objective": "normalized_cut"},
     {"method": "paper", "coreset": {"embedding": "power", "size": 3000}},
     {"method": "paper", "coreset": {"embedding": "eigsh", "size": 3000}},
     {"method": "paper", "coreset": {"sampling": "parallel", "size": 3000}},
-    *({"method": "two-step", "coreset": {"sampling": "parallel"}, "objective": name} for name in OBJECTIVES[:2]),
-    *({"method": "multilevel", "objective": name} for name in OBJECTIVES[2:]),
+    *({"method": "two-step", "coreset": {"sampling": "parallel"}, "objective": name} for name in BY_DEGREE),
+    *({"method": "multilevel", "objective": name} for name in OBJECTIVES if name not in BY_DEGREE),
     *({"method": "two-step", "objective": name} for name in OBJECTIVES),
 ]
 
