@@ -7,11 +7,11 @@
 The sources of each commit are taken from the repository's own history into --keep, with loops that are compiled once.
 Their processes take turns, question by question, so that a busy machine slows all; what counts is processor time of one
 thread, the median of --repeats, so that other processes count for little. Commits that cannot do something, or not yet,
-have a gap there. One run is kept in results/history.json and drawn to docs/development/history.png: figures of two runs
-cannot be compared. Without commits what is kept is drawn.
+have a gap there; a star beside milliseconds says that the labels are not those of the commit before. One run is kept in
+results/history.json and drawn to docs/development/history.png: figures of two runs cannot be compared. Without commits
+what is kept is drawn.
 """
 
-import argparse
 import contextlib
 import io
 import itertools
@@ -25,8 +25,10 @@ import sys
 import tarfile
 from typing import Any
 
+from harness import RESULTS, asked
+
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-RESULTS = ROOT / "tests" / "benchmarks" / "results" / "history.json"
+KEPT = RESULTS / "history.json"
 PICTURE = ROOT / "docs" / "development" / "history.png"
 MORE = 1.1  # a question that takes so much longer than before is told
 TICKS = (0.125, 0.25, 0.5, 0.7, 0.8, 0.9, 1, 1.1, 1.25, 1.5, 2, 4, 8, 16)
@@ -34,7 +36,7 @@ LEAST = 0.002  # seconds; questions that take less say nothing
 
 # Runs in each commit: needs nothing of this folder, and makes graphs without the package's generators, which change.
 WORKER = r"""
-import json, sys, time, warnings
+import hashlib, json, sys, time, warnings
 warnings.filterwarnings("ignore")
 sys.path.insert(0, sys.argv[1])
 import numpy as np
@@ -96,6 +98,13 @@ ASKS = {
     "every k": lambda A, k, rng: gc.cluster_path(A, range(1, k + 1), rng=rng),
     "update": edited,
 }
+
+def digest(found):
+    # Of all labels: of each k of a path, and of each level of a hierarchy.
+    parts = [found[k] for k in found.ks] if hasattr(found, "ks") else [found]
+    labels = [getattr(part, "levels" if hasattr(part, "levels") else "labels") for part in parts]
+    return hashlib.sha256(np.concatenate([np.ravel(one) for one in labels]).astype(int).tobytes()).hexdigest()
+
 print(json.dumps(gc.__file__), flush=True)
 made = {}
 for line in sys.stdin:
@@ -105,7 +114,8 @@ for line in sys.stdin:
         start = time.process_time()
         found = ASKS[task["ask"]](*made[task["graph"]], task["seed"])
         found, start = found if isinstance(found, tuple) else (found, start)
-        print(json.dumps(time.process_time() - start), flush=True)
+        seconds = time.process_time() - start
+        print(json.dumps([seconds, digest(found)]), flush=True)
     except Exception as problem:
         print(json.dumps(f"{type(problem).__name__}: {problem}"[:200]), flush=True)
 """
@@ -149,7 +159,7 @@ def start_worker(commit: str, keep: pathlib.Path) -> subprocess.Popen:
     return process
 
 
-def measure(commits: list[str], arguments: argparse.Namespace) -> dict[str, Any]:
+def measure(commits: list[str], arguments: Any) -> dict[str, Any]:
     """commit -> what is known of it: its day and subject, and the seconds of each question of each graph."""
     workers = {commit: start_worker(commit, arguments.keep) for commit in commits}
     found: dict[str, Any] = {
@@ -158,7 +168,8 @@ def measure(commits: list[str], arguments: argparse.Namespace) -> dict[str, Any]
         for commit in commits
     }  # fmt: skip
 
-    def answer(commit: str, graph: str, ask: str, seed: int) -> float | str:
+    def answer(commit: str, graph: str, ask: str, seed: int) -> list | str:
+        """Seconds and a hash of the labels, or why there are none."""
         process = workers[commit]
         with contextlib.suppress(BrokenPipeError):  # what died is a gap
             process.stdin.write(json.dumps({"graph": graph, "ask": ask, "seed": seed}) + "\n")
@@ -167,14 +178,18 @@ def measure(commits: list[str], arguments: argparse.Namespace) -> dict[str, Any]
 
     for graph in arguments.graphs:
         for ask in ASKS:
-            able = [commit for commit in commits if isinstance(answer(commit, graph, ask, 0), float)]  # and compiled
+            able = [commit for commit in commits if isinstance(answer(commit, graph, ask, 0), list)]  # and compiled
             seen: dict[str, list] = {commit: [] for commit in able}
             for seed in range(arguments.repeats):
                 for commit in able:
                     seen[commit].append(answer(commit, graph, ask, seed))
-            for commit, seconds in seen.items():
+            cells, before = [], None
+            for commit, answers in seen.items():
+                seconds, labels = zip(*answers, strict=True)
                 found[commit]["seconds"][ask][graph] = statistics.median(seconds)
-            print(f"{graph:14} {ask:16}", *(f"{1e3 * statistics.median(s):9.1f}" for s in seen.values()), flush=True)
+                changed = "*" if before not in (None, labels) else " "
+                cells, before = [*cells, f"{1e3 * statistics.median(seconds):9.1f}{changed}"], labels
+            print(f"{graph:14} {ask:16}", *cells, flush=True)
     for process in workers.values():
         process.stdin.close()
         process.wait()
@@ -217,16 +232,13 @@ def draw(known: dict[str, Any]) -> None:
 
 def main() -> int:
     """Read the arguments, measure, draw, and tell what became slower."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("commits", nargs="*")
-    parser.add_argument("--last", type=int, metavar="N")
-    parser.add_argument("--check", action="store_true", help="compare alone: keep and draw nothing")
-    parser.add_argument("--repeats", type=int, default=3)
-    parser.add_argument("--graphs", nargs="+", default=GRAPHS, choices=GRAPHS)
-    parser.add_argument("--keep", type=pathlib.Path, default=pathlib.Path.home() / ".cache" / "graphclust-history")
-    arguments = parser.parse_args()
+    arguments = asked(
+        __doc__, {"commits": {"nargs": "*"}}, last=0, check=False, repeats=3,
+        graphs={"nargs": "+", "default": GRAPHS, "choices": GRAPHS},
+        keep=pathlib.Path.home() / ".cache" / "graphclust-history",
+    )  # fmt: skip
     commits = evenly(arguments.last) if arguments.last else [git("rev-parse", commit) for commit in arguments.commits]
-    known: dict[str, Any] = measure(commits, arguments) if commits else json.loads(RESULTS.read_text())
+    known: dict[str, Any] = measure(commits, arguments) if commits else json.loads(KEPT.read_text())
     slower = []
     for before, after in itertools.pairwise(commits):
         for ask in ASKS:
@@ -235,7 +247,7 @@ def main() -> int:
             slower += [ask] if value is not None and value > MORE else []
     if arguments.check:
         return int(bool(slower))
-    RESULTS.write_text(json.dumps(known, indent=1) + "\n")
+    KEPT.write_text(json.dumps(known, indent=1) + "\n")
     draw(known)
     return 0
 
