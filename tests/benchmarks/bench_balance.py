@@ -15,11 +15,13 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator
 from importlib.metadata import version
+from typing import Any
 
 import numpy as np
 from harness import RESULTS, add_line, asked, machine, read_lines, write_table
 from peers_data import largest_component, real
 from scipy import sparse
+from tools import timed
 
 import graphclust
 
@@ -31,26 +33,24 @@ REAL = (
 )  # fmt: skip
 ENDS = ((min, "smallest"), (max, "largest"))
 Matrix = sparse.csr_matrix
+Call = Callable[[], Any]  # what is timed; returns labels
 
 
-def ours(matrix: Matrix, k: int, seed: int, preset: str) -> tuple[np.ndarray, float]:
-    start = time.process_time()
-    effort = preset or "normal"
-    labels = graphclust.balanced_partition(matrix, k, max_imbalance=IMBALANCE, effort=effort, rng=seed).labels
-    return labels, time.process_time() - start
+def ours(matrix: Matrix, k: int, seed: int, preset: str) -> Call:
+    options = {"max_imbalance": IMBALANCE, "effort": preset or "normal", "rng": seed}
+    return lambda: graphclust.balanced_partition(matrix, k, **options).labels
 
 
-def metis(matrix: Matrix, k: int, seed: int, preset: str) -> tuple[np.ndarray, float]:
+def metis(matrix: Matrix, k: int, seed: int, preset: str) -> Call:
     """Recursive bisection for few parts, as its manual advises, else k-way."""
     import pymetis
 
-    start = time.process_time()
     options = pymetis.Options(seed=seed, ufactor=round(1000 * IMBALANCE))
-    _, labels = pymetis.part_graph(k, xadj=matrix.indptr, adjncy=matrix.indices, options=options, recursive=k <= 8)
-    return np.asarray(labels), time.process_time() - start
+    rows = {"xadj": matrix.indptr, "adjncy": matrix.indices}
+    return lambda: pymetis.part_graph(k, **rows, options=options, recursive=k <= 8)[1]
 
 
-def kahip(matrix: Matrix, k: int, seed: int, preset: str) -> tuple[np.ndarray, float]:
+def kahip(matrix: Matrix, k: int, seed: int, preset: str) -> Call:
     """Its presets for social networks where some node has many times the neighbors of an average one."""
     import kahip as tool
 
@@ -58,12 +58,10 @@ def kahip(matrix: Matrix, k: int, seed: int, preset: str) -> tuple[np.ndarray, f
     mode = getattr(tool, preset.upper() + "SOCIAL" * bool(degrees.max() > 10 * degrees.mean()))
     rows = [np.ones(matrix.shape[0], int), matrix.indptr, matrix.data.astype(int), matrix.indices]
     given = [values.tolist() for values in rows]
-    start = time.process_time()
-    _, labels = tool.kaffpa(*given, k, IMBALANCE, True, seed, mode)
-    return np.asarray(labels), time.process_time() - start
+    return lambda: tool.kaffpa(*given, k, IMBALANCE, True, seed, mode)[1]
 
 
-def kaminpar(matrix: Matrix, k: int, seed: int, preset: str) -> tuple[np.ndarray, float]:
+def kaminpar(matrix: Matrix, k: int, seed: int, preset: str) -> Call:
     import kaminpar as tool
 
     with tempfile.TemporaryDirectory() as folder:
@@ -72,11 +70,10 @@ def kaminpar(matrix: Matrix, k: int, seed: int, preset: str) -> tuple[np.ndarray
         graph = tool.load_graph(str(path), tool.GraphFileFormat.METIS)
     tool.reseed(seed)
     partitioner = tool.KaMinPar(1, tool.context_by_name(preset or "default"))
-    start = time.process_time()
-    return np.asarray(partitioner.compute_partition(graph, k, IMBALANCE)), time.process_time() - start
+    return lambda: partitioner.compute_partition(graph, k, IMBALANCE)
 
 
-def mtkahypar(matrix: Matrix, k: int, seed: int, preset: str) -> tuple[np.ndarray, float]:
+def mtkahypar(matrix: Matrix, k: int, seed: int, preset: str) -> Call:
     import mtkahypar as tool
 
     if not hasattr(mtkahypar, "library"):
@@ -88,13 +85,10 @@ def mtkahypar(matrix: Matrix, k: int, seed: int, preset: str) -> tuple[np.ndarra
     upper = sparse.triu(matrix, 1).tocoo()
     edges = list(zip(upper.row.tolist(), upper.col.tolist(), strict=True))
     graph = mtkahypar.library.create_graph(context, matrix.shape[0], len(edges), edges)
-    start = time.process_time()
-    found = graph.partition(context)
-    taken = time.process_time() - start
-    return np.array([found.block_id(u) for u in range(matrix.shape[0])]), taken
+    return lambda: graph.partition(context)
 
 
-TOOLS: dict[str, Callable[[Matrix, int, int, str], tuple[np.ndarray, float]]] = {
+TOOLS: dict[str, Callable[[Matrix, int, int, str], Call]] = {
     "ours": ours, "metis": metis, "kahip": kahip, "kaminpar": kaminpar, "mtkahypar": mtkahypar,
 }  # fmt: skip
 PACKAGES = {"metis": "pymetis"}  # of tools that are not called as their package
@@ -130,7 +124,10 @@ def graphs() -> Iterator[tuple[str, Matrix]]:
 
 def run_of(matrix: Matrix, name: str, k: int, tool: str, seed: int) -> dict:
     kind, _, preset = tool.partition(":")
-    labels, seconds = TOOLS[kind](matrix, k, seed, preset)
+    seconds, labels = timed(TOOLS[kind](matrix, k, seed, preset), clock=time.process_time)
+    if kind == "mtkahypar":
+        labels = [labels.block_id(u) for u in range(matrix.shape[0])]
+    labels = np.asarray(labels)
     sizes = np.bincount(labels, minlength=k)
     return {
         "graph": name, "k": k, "tool": tool, "seed": seed, "cut": graphclust.edge_cut(matrix, labels),

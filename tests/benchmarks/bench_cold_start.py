@@ -7,7 +7,6 @@ Each figure is of a new process, median of 5: import of graphclust and first cal
 beyond the start of numba. --measured FILE keeps what is measured, so that a run that was ended is carried on.
 """
 
-import argparse
 import datetime
 import json
 import os
@@ -17,8 +16,9 @@ import statistics
 import subprocess
 import sys
 import tempfile
+from typing import Any
 
-from harness import write_table
+from harness import asked, write_table
 
 sys.path.insert(0, str(pathlib.Path(__file__).parents[1]))
 from boxes import run_boxed
@@ -67,11 +67,8 @@ PROCESSES = 10  # of the small graph, after one that may compile
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--loops", type=pathlib.Path)
-    parser.add_argument("--wheel", type=pathlib.Path)
-    parser.add_argument("--measured", type=pathlib.Path)
-    first_uses(parser.parse_args())
+    path = {"type": pathlib.Path}
+    first_uses(asked(__doc__, loops=path, wheel=path, measured=path))
     first_calls()
 
 
@@ -97,7 +94,7 @@ def first_calls() -> None:
     )
 
 
-def first_uses(options: argparse.Namespace) -> None:
+def first_uses(options: Any) -> None:
     """The first call on each graph, of a process in each situation."""
     rows, measured = [], {}
     if options.measured and options.measured.exists():

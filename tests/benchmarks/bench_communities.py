@@ -12,14 +12,15 @@ four million entries have one, except by default. Needs igraph, networkit and vi
 
 import json
 import random
-import time
 from collections.abc import Callable, Iterator
+from typing import Any
 
 import numpy as np
 from harness import RESULTS, asked, machine, write_table
 from peers_data import graphs_folder, largest_component, planted, real, real_names
 from scipy import sparse
 from scipy.sparse import csgraph
+from tools import as_igraph, timed
 
 import graphclust
 
@@ -36,32 +37,26 @@ OURS, HIGH, BUDGET = "graphclust", "high", "10 s"
 TWO, CONVERGED, PARALLEL, VIECLUS = "Leiden, 2 iterations", "Leiden, converged", "NetworKit", "VieClus, 10 s"
 QUESTIONS = [("modularity", at) for at in (1.0, 0.1, 5.0, 50.0)]
 QUESTIONS += [("constant_potts", at) for at in (1.0, 10.0, 100.0)]
-Tool = Callable[[sparse.csr_matrix, str, float, int], tuple[np.ndarray, float]]
+# From a graph, objective, resolution and seed the call that is timed, which returns labels.
+Tool = Callable[[sparse.csr_matrix, str, float, int], Callable[[], Any]]
 
 
 def ours(**more) -> Tool:
-    def call(matrix, objective, resolution, seed):
-        start = time.perf_counter()
-        labels = graphclust.communities(matrix, objective=objective, resolution=resolution, rng=seed, **more).labels
-        return labels, time.perf_counter() - start
-
-    return call
+    return lambda matrix, objective, resolution, seed: (
+        lambda: graphclust.communities(matrix, objective=objective, resolution=resolution, rng=seed, **more).labels
+    )
 
 
 def leiden(iterations: int) -> Tool:
-    def call(matrix, objective, resolution, seed):
-        import igraph
-
-        upper = sparse.triu(matrix, 1).tocoo()
-        graph = igraph.Graph(n=matrix.shape[0], edges=np.c_[upper.row, upper.col])
+    def prepare(matrix, objective, resolution, seed):
+        graph, _ = as_igraph(matrix)
         random.seed(seed)
-        start = time.perf_counter()
         # of Potts igraph's sum is over pairs of nodes, ours over ordered ones and each node with itself
         name = "modularity" if objective == "modularity" else "CPM"
-        found = graph.community_leiden(objective_function=name, resolution=resolution, n_iterations=iterations)
-        return np.asarray(found.membership), time.perf_counter() - start
+        options = {"objective_function": name, "resolution": resolution, "n_iterations": iterations}
+        return lambda: graph.community_leiden(**options).membership
 
-    return call
+    return prepare
 
 
 def parallel_leiden(matrix, objective, resolution, seed):
@@ -71,10 +66,8 @@ def parallel_leiden(matrix, objective, resolution, seed):
     ends = upper.row.astype(np.uint64), upper.col.astype(np.uint64)
     graph = networkit.GraphFromCoo((upper.data.astype(float), ends), n=matrix.shape[0], weighted=False)
     networkit.setSeed(seed, False)
-    start = time.perf_counter()
     run = networkit.community.ParallelLeiden(graph, gamma=resolution)
-    run.run()
-    return np.asarray(run.getPartition().getVector()), time.perf_counter() - start
+    return lambda: run.run().getPartition().getVector()
 
 
 def vieclus(matrix, objective, resolution, seed):
@@ -82,9 +75,7 @@ def vieclus(matrix, objective, resolution, seed):
 
     matrix.sort_indices()
     rows = matrix.indptr.tolist(), matrix.data.astype(int).tolist(), matrix.indices.tolist()
-    start = time.perf_counter()
-    found = tool.cluster([1] * matrix.shape[0], *rows, True, seed, 10.0)
-    return np.asarray(found[-1]), time.perf_counter() - start
+    return lambda: tool.cluster([1] * matrix.shape[0], *rows, True, seed, 10.0)[-1]
 
 
 TOOLS: dict[str, Tool] = {
@@ -125,9 +116,9 @@ def measure(tool: str, matrix: sparse.csr_matrix, objective: str, resolution: fl
     at = resolution * (1.0 if objective == "modularity" else matrix.sum() / matrix.shape[0] ** 2)
     found: dict = {"values": [], "seconds": [], "clusters": [], "not connected": []}
     if tool == OURS and matrix.nnz > LARGE:
-        TOOLS[tool](matrix, objective, at, 0)  # compile
+        TOOLS[tool](matrix, objective, at, 0)()  # compile
     for seed in range(n_seeds if tool == OURS or matrix.nnz <= LARGE else 1):
-        labels, seconds = TOOLS[tool](matrix, objective, at, seed)
+        seconds, labels = timed(TOOLS[tool](matrix, objective, at, seed))
         labels = np.unique(labels, return_inverse=True)[1]
         found["values"].append(value(matrix, labels, objective, at))
         found["seconds"].append(seconds)

@@ -8,10 +8,9 @@ A generated graph of blocks of 1,500 nodes, or one in a store. The naive algorit
 beforehand. Medians of the repeats; the naive algorithm, which does the same work whatever it draws, runs once.
 """
 
-import time
-
 import numpy as np
 from harness import asked, shown, write_table
+from tools import timed
 
 import graphclust as gc
 
@@ -19,9 +18,8 @@ SEEDS = (10, 20, 50, 100, 200, 500, 1000, 2000, 5000)
 
 
 def seconds(kernel: gc.NormalizedCutKernel, n_seeds: int, method: str, seed: int) -> tuple[float, int]:
-    start = time.perf_counter()
-    seeds = gc.d2_seeding(kernel, n_seeds, method=method, rng=seed)
-    return time.perf_counter() - start, seeds.entries_read
+    taken, seeds = timed(gc.d2_seeding, kernel, n_seeds, method=method, rng=seed)
+    return taken, seeds.entries_read
 
 
 def main() -> None:

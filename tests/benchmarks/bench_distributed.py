@@ -9,9 +9,9 @@ bit, or the script ends with an error. Bytes are those that workers sent to each
 import os
 import shutil
 import tempfile
-import time
 
 from harness import asked, shown, write_table
+from tools import timed
 
 import graphclust as gc
 from graphclust import distributed
@@ -58,17 +58,16 @@ def main() -> None:
             for objective in OBJECTIVES:
                 how = {"objective": objective, "rng": 3}
                 for _ in range(2):  # the second call has everything compiled
-                    start = time.perf_counter()
-                    alone = gc.coreset_sc(store, k, method="two-step", coreset=gc.Coreset(sampling="parallel"), **how)
-                    seconds = time.perf_counter() - start
+                    parallel = {"method": "two-step", "coreset": gc.Coreset(sampling="parallel"), **how}
+                    seconds, alone = timed(gc.coreset_sc, store, k, **parallel)
                 ari = gc.adjusted_rand_index(alone.labels, planted.labels)
                 graph = f"{n:,} / {store.n_entries:,}"
                 rows.append([graph, objective, "one process", f"{seconds:.1f}", "", "", "", f"{ari:.3f}"])
                 for n_partitions in (options.workers, 4 * options.workers):
                     for _ in range(2):
-                        counter.n_tasks, before, start = 0, bytes_sent(client), time.perf_counter()
-                        found = distributed.coreset_sc(store, k, client=client, n_partitions=n_partitions, **how)
-                        elapsed = time.perf_counter() - start
+                        counter.n_tasks, before = 0, bytes_sent(client)
+                        there = {"client": client, "n_partitions": n_partitions, **how}
+                        elapsed, found = timed(distributed.coreset_sc, store, k, **there)
                     assert (found.labels == alone.labels).all()
                     sent = (bytes_sent(client) - before) / 1e6
                     cells = [f"{elapsed:.1f}", f"{elapsed / seconds:.2f}", str(counter.n_tasks), f"{sent:.0f}"]

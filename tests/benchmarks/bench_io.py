@@ -11,13 +11,13 @@ and SciPy and without any check, for the same rows.
 import pathlib
 import sys
 import tempfile
-import time
 import warnings
 
 import numpy as np
 from harness import write_table
 from scipy import io as scipy_io
 from scipy import sparse
+from tools import timed
 
 from graphclust.io.formats.matrix_market import read_matrix_market
 from graphclust.io.load import load_graph
@@ -68,9 +68,7 @@ def best_times(path: pathlib.Path, readers: dict, rounds: int = 5) -> dict[str, 
     best = dict.fromkeys(readers, float("inf"))
     for _ in range(rounds):
         for name, read in readers.items():
-            start = time.perf_counter()
-            read(path)
-            best[name] = min(best[name], time.perf_counter() - start)
+            best[name] = min(best[name], timed(read, path)[0])
     return best
 
 

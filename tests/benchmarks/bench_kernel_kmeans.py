@@ -7,13 +7,13 @@ All methods start from the same points for the same seed.
 
 import pathlib
 import sys
-import time
 from collections.abc import Callable
 
 import numba
 import numpy as np
 from harness import write_table
 from peers_data import points as features
+from tools import timed
 
 import graphclust as gc
 
@@ -32,9 +32,8 @@ class Trial:
 
     def run(self, seed: int) -> None:
         progress = gc.Progress()
-        start = time.perf_counter()
-        result = self.run_once(rng=seed, progress=progress)
-        self.seconds.append(self.before + time.perf_counter() - start)
+        seconds, result = timed(self.run_once, rng=seed, progress=progress)
+        self.seconds.append(self.before + seconds)
         self.n_iter.append(result.n_iter)
         self.by_iteration.append(progress.seconds["kernel k-means"] / max(1, result.n_iter))
         self.ari.append(gc.adjusted_rand_index(result.labels, self.truth))
@@ -78,11 +77,8 @@ def against_full_batch(seeds: range = range(10), n_iter: int = 200, n_plain: int
     k, kernel = 26, gc.GaussianKernel(X)
     for function in (gc.truncated_kernel_kmeans, gc.kernel_kmeans):
         function(kernel, k, max_iter=2, rng=0)
-    start = time.perf_counter()
-    K = kernel.block(slice(None), slice(None))
-    made = time.perf_counter() - start
-    stored = gc.DenseKernel(K)
-    checked = time.perf_counter() - start - made
+    made, K = timed(kernel.block, slice(None), slice(None))
+    checked, stored = timed(gc.DenseKernel, K)
 
     def truncated(tau: int, function: Callable = gc.truncated_kernel_kmeans) -> Trial:
         return Trial(truth, lambda **to: function(kernel, k, tau=tau, max_iter=n_iter, **to))

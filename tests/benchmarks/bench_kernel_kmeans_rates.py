@@ -9,12 +9,12 @@ import json
 import pathlib
 import sys
 import tempfile
-import time
 
 import numpy as np
 from bench_kernel_kmeans import mnist
 from harness import write_table
 from peers_data import points as features
+from tools import timed
 
 import graphclust as gc
 
@@ -60,11 +60,9 @@ def measure(name: str) -> dict[str, list[list[float]]]:
     found = {method: [] for method in runs}
     for seed in SEEDS:
         for method, run in runs.items():
-            start = time.perf_counter()
-            labels = run(seed).labels
-            seconds = time.perf_counter() - start
-            found[method].append([seconds, gc.adjusted_rand_index(labels, truth),
-                                  gc.normalized_mutual_information(labels, truth)])  # fmt: skip
+            seconds, result = timed(run, seed)
+            pair = result.labels, truth
+            found[method].append([seconds, gc.adjusted_rand_index(*pair), gc.normalized_mutual_information(*pair)])
     return found
 
 

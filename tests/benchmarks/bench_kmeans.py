@@ -9,8 +9,6 @@ A rival's time to an energy is found by running it for 1, 2, 3, ... iterations' 
 run with `max_iter` for each count is timed and validated. Threads: THREADS for all, medians over SEEDS.
 """
 
-# ruff: noqa: B023 (every function made in a loop is called in the same turn)
-
 import os
 import sys
 import warnings
@@ -55,7 +53,7 @@ def iteration_curve(run, V, most: int) -> np.ndarray:
     """(seconds, energy) of run(max_iter) after 1, 2, ... iterations, some left out as the counts grow."""
     curve, count = [], 1
     while count <= most:
-        seconds, (centroids, n_iter) = timed(lambda count=count: run(count))
+        seconds, (centroids, n_iter) = timed(run, count)
         curve.append((seconds, energy(V, centroids)))
         if n_iter < count:
             break
@@ -98,16 +96,16 @@ def curves(X, V, start, seed: int, most: int) -> dict[str, tuple[np.ndarray, flo
     for name, run in ours.items():
         seconds, result = timed(run)
         recorded = []
-        table = run(validation=lambda centroids: recorded.append(centroids.copy()) or 0.0).validation
+        table = run(validation=lambda centroids: recorded.append(centroids.copy()) or 0.0).validation  # noqa: B023
         table[:, 1] = [energy(V, centroids) for centroids in recorded]
         found[name] = table, seconds, result.centroids
     for algorithm in ("lloyd", "elkan"):
         run = sklearn_run(X, start, algorithm)
-        seconds, (centroids, _) = timed(lambda run=run: run(1000))
+        seconds, (centroids, _) = timed(run, 1000)
         found[f"scikit-learn {algorithm}"] = iteration_curve(run, V, most), seconds, centroids
     run = faiss_run(X, start)
     n_iter = graphclust.kmeans(X, k, init=start, max_iter=1000).n_iter
-    seconds, (centroids, _) = timed(lambda: run(n_iter))
+    seconds, (centroids, _) = timed(run, n_iter)
     found["faiss"] = iteration_curve(run, V, most), seconds, centroids
     return found
 
@@ -172,11 +170,11 @@ def bench_sparse() -> None:
         start = X[np.random.default_rng(seed).choice(n, k, replace=False)].toarray()
         if seed == SEEDS[0]:
             graphclust.nested_minibatch_kmeans(X[:2000], k, init=start, batch_size=500, max_iter=5, rng=1)
-        nested_seconds, nested = timed(lambda: graphclust.nested_minibatch_kmeans(X, k, init=start, rng=seed))
-        ours_seconds, ours = timed(lambda: graphclust.kmeans(X, k, init=start, max_iter=1000))
+        nested_seconds, nested = timed(graphclust.nested_minibatch_kmeans, X, k, init=start, rng=seed)
+        ours_seconds, ours = timed(graphclust.kmeans, X, k, init=start, max_iter=1000)
         theirs = sparse.csr_matrix((X.data, X.indices.astype(np.int32), X.indptr.astype(np.int32)), shape=X.shape)
         few = 3
-        few_seconds, _ = timed(lambda: sklearn_run(theirs, start, "lloyd")(few))
+        few_seconds, _ = timed(sklearn_run(theirs, start, "lloyd"), few)
         plain = few_seconds / few * ours.n_iter
         inertias = nested.inertia, ours.inertia
         rows.append((nested_seconds, ours_seconds, plain, *inertias, nested.n_iter, ours.n_iter))
@@ -210,7 +208,7 @@ def bench_seeding() -> None:
             seeds = SEEDS if k == 50 or name == "k-means||" else SEEDS[:1]
             runs = []
             for seed in seeds:
-                seconds, centroids = timed(lambda seed=seed, method=method: method(seed))
+                seconds, centroids = timed(method, seed)
                 runs.append((seconds, graphclust.block_sums(X, centroids).inertia))
             figures[name] = np.median(runs, axis=0)
             print(k, name, figures[name], flush=True)
@@ -234,14 +232,13 @@ def bench_embedding() -> None:
             rng = np.random.default_rng(seed)
             spread = 0.8 * rng.standard_normal((n, d)) * rng.gamma(2.0, 0.5, (n, 1))
             X = rng.standard_normal((k, d))[rng.integers(0, k, n)] + spread
-            greedy, rows = timed(lambda X=X, k=k: graphclust.kmeans_plusplus(X, k, greedy=True, rng=1))
-            their_greedy, _ = timed(lambda X=X, k=k: kmeans_plusplus(X, k, random_state=1))
+            greedy, rows = timed(graphclust.kmeans_plusplus, X, k, greedy=True, rng=1)
+            their_greedy, _ = timed(kmeans_plusplus, X, k, random_state=1)
             start = X[rows]
-            seconds, ours = timed(lambda X=X, k=k, start=start: graphclust.kmeans(X, k, init=start, max_iter=1000))
-            run = sklearn_run(X, start, "lloyd")
-            their_seconds, (centroids, _) = timed(lambda run=run: run(1000))
+            seconds, ours = timed(graphclust.kmeans, X, k, init=start, max_iter=1000)
+            their_seconds, (centroids, _) = timed(sklearn_run(X, start, "lloyd"), 1000)
             single = X.astype(np.float32)
-            faiss_seconds, _ = timed(lambda: faiss_run(single, single[rows])(ours.n_iter))
+            faiss_seconds, _ = timed(faiss_run(single, single[rows]), ours.n_iter)
             ratio = graphclust.block_sums(X, centroids).inertia / ours.inertia
             runs.append((greedy, their_greedy, seconds, their_seconds, faiss_seconds, ratio))
         lines.append([f"{n:,} x {d}, k = {k}", *(f"{value:.4f}" for value in np.median(runs, axis=0))])

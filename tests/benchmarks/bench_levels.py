@@ -10,13 +10,12 @@ Clusters are counted that are too large, that are not connected, and that are no
 that repeat the one above. Nodes that hang on one and the same node alone inside the cluster above may stand together.
 """
 
-import time
-
 import numpy as np
 from harness import asked, write_table
 from peers_data import real
 from scipy import sparse
 from scipy.sparse import csgraph
+from tools import timed
 
 import graphclust
 
@@ -56,9 +55,8 @@ def knowledge_graph(n: int, seed: int = 5) -> Matrix:
 
 
 def ours(graph: Matrix, most: int, seed: int) -> tuple[Levels, float]:
-    start = time.perf_counter()
-    levels = graphclust.hierarchy(graph, max_size=most, rng=seed).levels
-    return list(levels), time.perf_counter() - start
+    seconds, found = timed(graphclust.hierarchy, graph, max_size=most, rng=seed)
+    return list(found.levels), seconds
 
 
 def graspologic(graph: Matrix, most: int, seed: int) -> tuple[Levels, float]:
@@ -67,9 +65,7 @@ def graspologic(graph: Matrix, most: int, seed: int) -> tuple[Levels, float]:
     upper = sparse.triu(graph, 1).tocoo()
     ends = (map(str, upper.row.tolist()), map(str, upper.col.tolist()), upper.data.tolist())
     edges = list(zip(*ends, strict=True))
-    start = time.perf_counter()
-    found = graspologic_native.hierarchical_leiden(edges, max_cluster_size=most, seed=seed)
-    seconds = time.perf_counter() - start
+    seconds, found = timed(graspologic_native.hierarchical_leiden, edges, max_cluster_size=most, seed=seed)
     labels = np.full((1 + max(record.level for record in found), graph.shape[0]), -1)
     for record in found:
         labels[record.level, int(record.node)] = record.cluster

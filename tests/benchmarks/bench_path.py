@@ -16,11 +16,12 @@ real needs igraph and the data that $GRAPHCLUST_DATA names; cost needs igraph.
 import datetime
 import statistics
 import time
+from functools import partial
 
 import numpy as np
 from harness import asked, shown, write_table
 from peers_data import annotated_graphs, lfr, planted
-from tools import LEIDEN, LEIDEN_AT_K, spread_over_seeds
+from tools import LEIDEN, LEIDEN_AT_K, spread_over_seeds, timed
 
 from graphclust import adjusted_rand_index, as_graph, cluster_path, coreset_sc, modularity
 
@@ -45,10 +46,9 @@ def planted_table(repeats: int) -> None:
         for seed in range(repeats):
             matrix, labels = make(seed)
             k = int(labels.max()) + 1
-            start = time.perf_counter()
-            path = cluster_path(matrix, rng=seed)
-            suggestion = path.suggest()
-            seconds.append(time.perf_counter() - start)
+            taken, path = timed(cluster_path, matrix, rng=seed)
+            of_suggestion, suggestion = timed(path.suggest)
+            seconds.append(taken + of_suggestion)
             ari = adjusted_rand_index((path if k in path else cluster_path(matrix, [k], rng=seed))[k].labels, labels)
             aris.append(ari)
             if ari >= ENOUGH or name.startswith("LFR"):
@@ -89,24 +89,19 @@ def cost_table() -> None:
     matrix, _ = planted("50x1000:20:4")
     graph, ks = as_graph(matrix), range(2, 51)
 
-    def cpu(call):
-        start = time.process_time()
-        result = call()
-        return result, time.process_time() - start
-
-    path, seconds = cpu(lambda: cluster_path(graph, ks, rng=0))
-    _, refining = cpu(lambda: [path[k] for k in ks])
-    alone = [cpu(lambda k=k: coreset_sc(graph, k, rng=0)) for k in ks]
-    at_50 = alone[-1][1]
+    cpu = partial(timed, clock=time.process_time)
+    seconds, path = cpu(cluster_path, graph, ks, rng=0)
+    refining, _ = cpu(lambda: [path[k] for k in ks])
+    alone = [cpu(coreset_sc, graph, k, rng=0) for k in ks]
+    at_50, of_all = alone[-1][0], sum(one for one, _ in alone)
     rows = [["path 2..50", f"{seconds:.2f}", f"{seconds / at_50:.1f}"],
             ["the same, every k refined", f"{seconds + refining:.2f}", f"{(seconds + refining) / at_50:.1f}"],
             ["coreset_sc at k = 50", f"{at_50:.2f}", "1.0"],
-            ["coreset_sc at each of 2..50", f"{sum(one for _, one in alone):.2f}",
-             f"{sum(one for _, one in alone) / at_50:.1f}"]]  # fmt: skip
-    leiden = [cpu(lambda k=k: LEIDEN_AT_K.run(matrix, k, 0))[1] for k in (5, 20, 50)]
+            ["coreset_sc at each of 2..50", f"{of_all:.2f}", f"{of_all / at_50:.1f}"]]  # fmt: skip
+    leiden = [cpu(LEIDEN_AT_K.run, matrix, k, 0)[0] for k in (5, 20, 50)]
     rows.append(["Leiden at each k of 2..50", f"{np.mean(leiden) * 49:.0f}", f"{np.mean(leiden) * 49 / at_50:.0f}"])
     lacking = []
-    for found, _ in alone:
+    for _, found in alone:
         values = [modularity(graph, one, resolution=found.resolution) for one in (found, path[found.k])]
         lacking.append(1.0 - values[1] / values[0])
     notes = (

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 from harness import asked, is_wanted
 from peers_data import graphs_folder, real_graph, real_names
-from tools import LEIDEN, METIS, leiden
+from tools import LEIDEN, METIS, leiden, timed
 
 import graphclust
 
@@ -44,23 +44,21 @@ Found = tuple[str, str, np.ndarray, float]  # tool, version, labels, seconds
 def attempts(matrix, objective: str, k: int | None, seed: int) -> Iterator[Found]:
     """Partitions by every tool."""
     ours = version("graphclust")
-    start = time.perf_counter()
     if k is None:
-        labels = graphclust.communities(matrix, effort="high", rng=seed).labels
+        seconds, found = timed(graphclust.communities, matrix, effort="high", rng=seed)
     else:
-        labels = graphclust.coreset_sc(matrix, k, objective=objective, effort="high", rng=seed).labels
-    yield "graphclust, high effort", ours, labels, time.perf_counter() - start
+        options = {"objective": objective, "effort": "high", "rng": seed}
+        seconds, found = timed(graphclust.coreset_sc, matrix, k, **options)
+    yield "graphclust, high effort", ours, found.labels, seconds
     if k is None:
         tool, tool_version, (labels, seconds) = LEIDEN.name, version("igraph"), leiden(-1).run(matrix, 0, seed)
     else:
         tool, tool_version, (labels, seconds) = METIS.name, version("pymetis"), METIS.run(matrix, k, seed)
     yield tool, tool_version, labels, seconds
     if len(np.unique(labels)) == labels.max() + 1:
-        start = time.perf_counter()
-        resolution = 1.0 if k is None else None
-        better = graphclust.refine_partition(matrix, labels, objective=objective, resolution=resolution, rng=seed)
-        seconds += time.perf_counter() - start
-        yield f"{tool}, graphclust's refine_partition", f"{tool_version}, {ours}", better, seconds
+        options = {"objective": objective, "resolution": 1.0 if k is None else None, "rng": seed}
+        more, better = timed(graphclust.refine_partition, matrix, labels, **options)
+        yield f"{tool}, graphclust's refine_partition", f"{tool_version}, {ours}", better, seconds + more
 
 
 def search(name: str, component: Component, n_classes: int, seed: int, table: Table) -> None:

@@ -2,12 +2,11 @@
 
 import pathlib
 import sys
-import time
 
 import numpy as np
 import sklearn.cluster
 from harness import asked, write_table
-from tools import spread_over_seeds
+from tools import spread_over_seeds, timed
 
 import graphclust
 
@@ -29,9 +28,8 @@ def main() -> None:
             example(module)  # compile, and read the data
         for seed in seeds:
             for whose, module in MODULES.items():
-                start = time.perf_counter()
-                scores = example(module, seed)
-                found[whose].append(scores | {"milliseconds": 1000 * (time.perf_counter() - start)})
+                seconds, scores = timed(example, module, seed)
+                found[whose].append(scores | {"milliseconds": 1000 * seconds})
         for score in found["graphclust"][0]:
             of_seeds = {whose: [run[score] for run in runs] for whose, runs in found.items()}
             shown = "{:.0f}" if score == "milliseconds" else "{:.4f}"

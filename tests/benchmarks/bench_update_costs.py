@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from harness import asked, shown, write_table
 from peers_data import graphs_folder, real_graph
+from tools import timed
 
 from graphclust import Graph, as_graph, communities, coreset_sc, hierarchy, planted_partition
 from graphclust.updates.edits import places_of
@@ -41,19 +42,13 @@ def edits_of(graph: Graph, n: int, seed: int) -> dict[str, np.ndarray]:
     return {"removed": removed, "added": pairs[~is_there]}
 
 
-def seconds(call: Callable[..., Any], *given: Any, **options: Any) -> float:
-    start = time.process_time()
-    call(*given, **options)
-    return time.process_time() - start
-
-
 def row_of(name: str, graph: Graph, method: str, make: Callable[[Graph, int], Any]) -> list[str]:
-    full = min(seconds(make, graph, seed) for seed in (0, 0, 1))  # the first may compile
+    full = min(timed(make, graph, seed, clock=time.process_time)[0] for seed in (0, 0, 1))  # the first may compile
     found = make(graph, 0).update(**edits_of(graph, 10, 99), rng=0)
     cells = []
     for size in SIZES.values():
         edits = [edits_of(found.graph, size(graph), seed) for seed in range(REPEATS)]
-        took = float(np.median([seconds(found.update, **of, rng=0) for of in edits]))
+        took = float(np.median([timed(found.update, **of, rng=0, clock=time.process_time)[0] for of in edits]))
         cells.append(f"{1e3 * took:.0f} ms, {took / full:.1%}")
     return [name, f"{graph.n_entries:,}", method, f"{1e3 * full:.0f} ms", *cells]
 

@@ -15,10 +15,10 @@ updates in a row of 40 edges each. The first update is left out of the median: i
 import datetime
 import pathlib
 import pickle
-import time
 
 import numpy as np
 from harness import add_line, asked, read_lines, write_table
+from tools import timed
 
 import graphclust
 from graphclust import Clustering, Graph
@@ -57,33 +57,30 @@ def kept_far_away(before: Clustering, after: Clustering, edits: dict[str, np.nda
 def row_of(method: str, n_nodes: int, n_updates: int, kept_in: pathlib.Path) -> list[str]:
     k, rng = n_nodes // SIZE, np.random.default_rng(0)
 
-    def run(graph: Graph, seed: int) -> tuple[Clustering, float]:
-        start = time.perf_counter()
+    def run(graph: Graph, seed: int) -> tuple[float, Clustering]:
         if method == "communities":
-            return graphclust.communities(graph, rng=seed), time.perf_counter() - start
-        return graphclust.coreset_sc(graph, k, rng=seed), time.perf_counter() - start
+            return timed(graphclust.communities, graph, rng=seed)
+        return timed(graphclust.coreset_sc, graph, k, rng=seed)
 
     if kept_in.exists():
         found, first, seconds, rng = pickle.loads(kept_in.read_bytes())
     else:
-        found, first = run(graphclust.planted_partition(k, SIZE, INSIDE, OUTSIDE, rng=1).graph, 0)
+        first, found = run(graphclust.planted_partition(k, SIZE, INSIDE, OUTSIDE, rng=1).graph, 0)
         seconds = []
     n_edits = int(SHARE * found.graph.n_edges / 2)
     while len(seconds) < n_updates:
         edits = edits_of(found.graph, rng, 0, n_nodes, n_edits)
-        start = time.perf_counter()
-        found = found.update(**edits, rng=len(seconds))
-        seconds.append(time.perf_counter() - start)
+        taken, found = timed(found.update, **edits, rng=len(seconds))
+        seconds.append(taken)
         if len(seconds) % KEPT_EVERY == 0:
             kept_in.write_bytes(pickle.dumps((found, first, seconds, rng)))
-    (fresh, whole), parts = run(found.graph, 1), found.seconds
+    (whole, fresh), parts = run(found.graph, 1), found.seconds
     whole = min(first, whole)  # the first one may compile
     few, far, kept, last = [], 0, 0, found
     for step in range(LOCAL_UPDATES):
         edits = edits_of(last.graph, rng, 0, n_nodes, LOCAL_EDITS)
-        start = time.perf_counter()
-        later = last.update(**edits, rng=step)
-        few.append(time.perf_counter() - start)
+        taken, later = timed(last.update, **edits, rng=step)
+        few.append(taken)
         far, kept = (a + b for a, b in zip((far, kept), kept_far_away(last, later, edits), strict=True))
         last = later
     update = float(np.median(seconds[1:]))

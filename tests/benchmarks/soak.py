@@ -9,7 +9,6 @@ fault, and so is a process that grows, descriptors and threads that stay, a file
 that takes five minutes. Ends with 1 where there was a fault, else with 0; prints how often each was tried.
 """
 
-import argparse
 import collections
 import ctypes
 import faulthandler
@@ -28,6 +27,7 @@ from typing import NamedTuple
 
 sys.path[:0] = [str(pathlib.Path(__file__).resolve().parents[at]) for at in (2, 1)]
 import conftest  # noqa: E402, F401 - where compiled loops are kept, and that all are compiled
+from harness import asked  # noqa: E402
 
 import graphclust  # noqa: E402
 
@@ -99,12 +99,7 @@ def attempt(name: str, seed: str, number: int, base: pathlib.Path) -> tuple[str,
 
 def main() -> int:
     """Read the arguments, try until the time is up, and say what came of it."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--minutes", type=float, default=60.0)
-    parser.add_argument("--seed", default="0")
-    parser.add_argument("--only", metavar="NAME", help="tries of this name alone")
-    parser.add_argument("--number", type=int, help="this try alone")
-    arguments = parser.parse_args()
+    arguments = asked(__doc__, minutes=60.0, seed="0", only="", number={"type": int})
     from soak_tries import TRIES
 
     faulthandler.enable()

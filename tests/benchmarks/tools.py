@@ -18,32 +18,33 @@ MOST_BISECTIONS = 20  # runs of Leiden that somebody in want of k parts has pati
 LARGEST_WEIGHT_SUM = 1e9  # METIS adds whole numbers of 32 bits
 
 
+def timed(
+    function: Callable, *given: Any, clock: Callable[[], float] = time.perf_counter, **options: Any
+) -> tuple[float, Any]:
+    """The seconds that a call takes, and what it returns."""
+    start = clock()
+    result = function(*given, **options)
+    return clock() - start, result
+
+
 class Tool(NamedTuple):
-    """What the tables call it, and labels and seconds from (matrix, k, seed)."""
+    """What the tables call it, and from (matrix, k, seed) the call that is timed, which returns labels."""
 
     name: str
-    run: Callable[[sparse.csr_matrix, int, int], tuple[np.ndarray, float]]
+    prepare: Callable[[sparse.csr_matrix, int, int], Callable[[], Any]]
 
-
-def timed(function: Callable, *args: Any, **options: Any) -> tuple[float, Any]:
-    """The seconds that a call takes, and what it returns."""
-    start = time.perf_counter()
-    result = function(*args, **options)
-    return time.perf_counter() - start, result
+    def run(self, matrix: sparse.csr_matrix, k: int, seed: int) -> tuple[np.ndarray, float]:
+        """Labels and seconds."""
+        seconds, labels = timed(self.prepare(matrix, k, seed))
+        return np.asarray(labels), seconds
 
 
 def ours(name: str = "graphclust", **options) -> Tool:
     """coreset_sc with some options."""
-
-    def run(matrix, k, seed):
-        start = time.perf_counter()
-        labels = coreset_sc(matrix, k, rng=seed, **options).labels
-        return labels, time.perf_counter() - start
-
-    return Tool(name, run)
+    return Tool(name, lambda matrix, k, seed: lambda: coreset_sc(matrix, k, rng=seed, **options).labels)
 
 
-def _igraph(matrix):
+def as_igraph(matrix):
     """igraph's form of the graph, and its weights; None where all are 1, as modularity is quicker then."""
     import igraph
 
@@ -55,44 +56,43 @@ def _igraph(matrix):
 def leiden(n_iterations: int = 2) -> Tool:
     """igraph's, by modularity at resolution 1; -1 iterations are until nothing changes."""
 
-    def run(matrix, k, seed):
-        graph, weights = _igraph(matrix)
+    def prepare(matrix, k, seed):
+        graph, weights = as_igraph(matrix)
         random.seed(seed)
-        start = time.perf_counter()
-        found = graph.community_leiden(objective_function="modularity", weights=weights, n_iterations=n_iterations)
-        return np.asarray(found.membership), time.perf_counter() - start
+        options = {"objective_function": "modularity", "weights": weights, "n_iterations": n_iterations}
+        return lambda: graph.community_leiden(**options).membership
 
-    return Tool("Leiden", run)
+    return Tool("Leiden", prepare)
 
 
 def _leiden_at_k(matrix, k, seed):
     """The resolution bisected on a logarithmic scale until k parts come out; all runs count, the closest is kept."""
-    graph, weights = _igraph(matrix)
+    graph, weights = as_igraph(matrix)
     random.seed(seed)
-    low, high = 1e-3, 1e3
-    closest: list[int] = []
-    n_closest = None
-    start = time.perf_counter()
-    for _ in range(MOST_BISECTIONS):
-        resolution = (low * high) ** 0.5
-        found = graph.community_leiden(
-            objective_function="modularity", weights=weights, resolution=resolution, n_iterations=2
-        )
-        n_found = len(found)
-        if n_closest is None or abs(n_found - k) < abs(n_closest - k):
-            closest, n_closest = found.membership, n_found
-        if n_found == k:
-            break
-        low, high = (resolution, high) if n_found < k else (low, resolution)
-    return np.asarray(closest), time.perf_counter() - start
+
+    def bisect():
+        low, high = 1e-3, 1e3
+        closest = None
+        for _ in range(MOST_BISECTIONS):
+            resolution = (low * high) ** 0.5
+            found = graph.community_leiden(
+                objective_function="modularity", weights=weights, resolution=resolution, n_iterations=2
+            )
+            n_found = len(found)
+            if closest is None or abs(n_found - k) < abs(len(closest) - k):
+                closest = found
+            if n_found == k:
+                break
+            low, high = (resolution, high) if n_found < k else (low, resolution)
+        return closest.membership
+
+    return bisect
 
 
 def _louvain(matrix, k, seed):
     from sknetwork.clustering import Louvain
 
-    start = time.perf_counter()
-    labels = Louvain(random_state=seed).fit_predict(matrix)
-    return labels, time.perf_counter() - start
+    return lambda: Louvain(random_state=seed).fit_predict(matrix)
 
 
 def _metis(matrix, k, seed):
@@ -103,32 +103,27 @@ def _metis(matrix, k, seed):
         scale = min(1000.0, LARGEST_WEIGHT_SUM / matrix.data.sum())
         weights = np.maximum(1, np.rint(matrix.data * scale)).astype(int)
     rows = pymetis.CSRAdjacency(adj_starts=matrix.indptr, adjacent=matrix.indices)
-    start = time.perf_counter()
-    _, parts = pymetis.part_graph(k, adjacency=rows, eweights=weights, options=pymetis.Options(seed=seed))
-    return np.asarray(parts), time.perf_counter() - start
+    return lambda: pymetis.part_graph(k, adjacency=rows, eweights=weights, options=pymetis.Options(seed=seed))[1]
 
 
 def sklearn_spectral(eigen_solver: str | None = None) -> Tool:
     """SpectralClustering; its own default solver is arpack."""
 
-    def run(matrix, k, seed):
+    def prepare(matrix, k, seed):
         from sklearn.cluster import SpectralClustering
 
         model = SpectralClustering(k, affinity="precomputed", eigen_solver=eigen_solver, random_state=seed)
-        start = time.perf_counter()
-        labels = model.fit_predict(matrix)
-        return labels, time.perf_counter() - start
+        return lambda: model.fit_predict(matrix)
 
-    return Tool("scikit-learn" if eigen_solver is None else f"scikit-learn, {eigen_solver}", run)
+    return Tool("scikit-learn" if eigen_solver is None else f"scikit-learn, {eigen_solver}", prepare)
 
 
 def _coreset_sc_rust(matrix, k, seed):
     from coreset_sc import CoresetSpectralClustering
 
     looped = sparse.csr_matrix(matrix + sparse.eye_array(matrix.shape[0], format="csr"))
-    start = time.perf_counter()
-    model = CoresetSpectralClustering(k, coreset_ratio=0.01, ignore_warnings=True).fit(looped)
-    return model.labels_.astype(np.int64), time.perf_counter() - start
+    model = CoresetSpectralClustering(k, coreset_ratio=0.01, ignore_warnings=True)
+    return lambda: model.fit(looped).labels_.astype(np.int64)
 
 
 DEFAULT = ours()
