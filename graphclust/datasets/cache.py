@@ -17,7 +17,7 @@ import shutil
 import tarfile
 import time
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
@@ -43,7 +43,6 @@ from graphclust.io.read_file import LoadInfo
 __all__ = ["CachedDataset", "cache_folder", "cached", "clear_cache"]
 
 BLOCK = 1 << 20
-MOST_TRIALS = 100  # to make a folder that others remove
 _LOCKS = "locks"
 VERSION = 1  # of the readers and of the form: a higher number invalidates every stored graph
 
@@ -94,34 +93,28 @@ def lock_dataset(folder: pathlib.Path, wait: bool = True) -> Iterator[None]:
     """Lock a data set for this process; ParameterError without `wait` if it is in use."""
     filelock = import_extra("filelock")
     names = folder.relative_to(cache_folder()).parts
-    locks = cache_folder() / _LOCKS
-    for place in (locks, folder):
-        _make_folder(place)
+    locks = _made(cache_folder() / _LOCKS)
     lock = filelock.FileLock(locks / "--".join(names), timeout=-1 if wait else 0)
     try:
         lock.acquire()
     except filelock.Timeout:
         raise ParameterError(f"{'/'.join(names)} is being fetched by another process; wait for its end") from None
     try:
-        _make_folder(folder)  # another process may have cleared it meanwhile
+        _made(folder)  # which another process clears only while it has the lock
         yield
     finally:
         lock.release()
 
 
-def _make_folder(folder: pathlib.Path) -> None:
-    """Make a folder and its parents, even while another process clears the cache."""
-    for _ in range(MOST_TRIALS):
-        try:
-            folder.mkdir(parents=True, exist_ok=True)
-            return
-        except (FileExistsError, NotADirectoryError, FileNotFoundError) as problem:
-            file = next((above for above in (folder, *folder.parents) if os.path.lexists(above)), folder)
-            if not file.is_dir():
-                said = escape_controls(str(file))
-                raise NotADirectoryError(f"the cache {said} is a file, expected a folder") from None
-            failure = problem  # it was there, and is cleared now
-    raise failure
+def _made(folder: pathlib.Path) -> pathlib.Path:
+    """The folder, which is made with its parents if it is not there."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except (FileExistsError, NotADirectoryError):
+        file = next(above for above in (folder, *folder.parents) if os.path.lexists(above))
+        said = escape_controls(str(file))
+        raise NotADirectoryError(f"the cache {said} is a file, expected a folder") from None
+    return folder
 
 
 def read_record(file: pathlib.Path) -> Record | None:
@@ -221,13 +214,6 @@ def clear_cache(address: str | None = None) -> int:
     return sum(dataset.n_bytes for dataset in datasets)
 
 
-def check_room(folder: pathlib.Path, n_bytes: int) -> None:
-    """Refuse what the disk has no room for. Raises ResourceLimitError."""
-    free = shutil.disk_usage(folder).free
-    if n_bytes > free:
-        raise ResourceLimitError(f"{folder}: {n_bytes:,} bytes are to come, but the disk has {free:,} left")
-
-
 def keep_graph(file: pathlib.Path, graph: Graph, info: LoadInfo) -> None:
     """Write a graph, and what was said of its file."""
     arrays: dict[str, np.ndarray] = {"indptr": graph.indptr, "indices": graph.indices}
@@ -235,41 +221,22 @@ def keep_graph(file: pathlib.Path, graph: Graph, info: LoadInfo) -> None:
         arrays["weights"] = graph.weights
     if isinstance(graph.nodes, np.ndarray):
         arrays["nodes"] = graph.nodes
-    for name, value in info.details.items():
-        if isinstance(value, Communities):
-            arrays |= {f"{name}:starts": value.starts, f"{name}:members": value.members}
-        elif isinstance(value, np.ndarray):
-            arrays[f"{name}:array"] = value
-        else:
-            arrays[f"{name}:lines"] = np.frombuffer("\n".join(value).encode(), np.uint8)
-    _write(file, {**asdict(replace(info, details={})), "graph_remarks": graph.remarks}, arrays)
+    _write(file, {**asdict(replace(info, details={})), "graph_remarks": graph.remarks}, arrays, info.details)
 
 
 def read_kept_graph(file: pathlib.Path, details: bool = True) -> tuple[Graph, LoadInfo] | None:
     """What `keep_graph` wrote, with what is known beside the graph or without; None if it is missing or was damaged."""
-    if (kept := _read(file, "" if details else ":")) is None:
-        return None
-    header, arrays = kept
-    try:
+
+    def made(header: dict[str, Any], arrays: dict[str, np.ndarray], known: dict[str, Any]) -> tuple[Graph, LoadInfo]:
         graph = graph_of_checked_rows(
             arrays["indptr"], _within(arrays["indices"], len(arrays["indptr"]) - 1), arrays.get("weights"),
             arrays.get("nodes"), tuple(header.pop("graph_remarks")),
         )  # fmt: skip
-        known: dict[str, Any] = {}
-        for key, value in arrays.items():
-            name, _, kind = key.rpartition(":")
-            if kind == "starts":
-                known[name] = Communities(value, arrays[f"{name}:members"])
-            elif name and kind == "array":
-                known[name] = value
-            elif kind == "lines":
-                known[name] = value.tobytes().decode().split("\n")
         header |= {"counts": EdgeCounts(**header["counts"]), "details": known}
         header |= {name: tuple(header[name]) for name in ("remarks", "repairs")}
         return graph, LoadInfo(**header)
-    except (GraphValidationError, KeyError, TypeError, ValueError):
-        file.unlink(missing_ok=True)
-        return None
+
+    return _read(file, made, details)
 
 
 def _within(indices: np.ndarray, n_nodes: int) -> np.ndarray:
@@ -281,42 +248,58 @@ def _within(indices: np.ndarray, n_nodes: int) -> np.ndarray:
 
 def keep_communities(file: pathlib.Path, communities: Communities) -> None:
     """Write communities."""
-    names = np.frombuffer("\n".join(communities.names or ()).encode(), np.uint8)
-    arrays: dict[str, np.ndarray] = {"starts": communities.starts, "members": communities.members, "names": names}
-    _write(file, {"named": communities.names is not None}, arrays)
+    _write(file, {}, {}, {"communities": communities})
 
 
 def read_kept_communities(file: pathlib.Path) -> Communities | None:
     """Read what `keep_communities` wrote, as `read_kept_graph` does."""
-    if (kept := _read(file)) is None:
-        return None
-    header, arrays = kept
-    names = tuple(arrays["names"].tobytes().decode().split("\n")) if header["named"] else None
-    return Communities(arrays["starts"], arrays["members"], names)
+    return _read(file, lambda _header, _arrays, known: known["communities"])
 
 
-def _write(file: pathlib.Path, header: dict, arrays: dict[str, np.ndarray]) -> None:
+def _write(file: pathlib.Path, header: dict, arrays: dict[str, np.ndarray], details: dict[str, Any]) -> None:
+    """Write a header and arrays; what is known beside them has names with a colon."""
+    arrays = {**arrays}
+    for name, value in details.items():
+        if isinstance(value, Communities):
+            arrays |= {f"{name}:starts": value.starts, f"{name}:members": value.members}
+            value = value.names
+        if isinstance(value, np.ndarray):
+            arrays[f"{name}:array"] = value
+        elif value is not None:
+            arrays[f"{name}:lines"] = np.frombuffer("\n".join(value).encode(), np.uint8)
     text = np.frombuffer(json.dumps({"version": VERSION, "arrays": sorted(arrays), **header}).encode(), np.uint8)
     n_bytes = sum(array.nbytes for array in arrays.values())
     with whole_file(file, overwrite=True, size=lambda: n_bytes) as target:
         np.savez(target, allow_pickle=False, header=text, **arrays)
 
 
-def _read(file: pathlib.Path, without: str = "") -> tuple[dict, dict[str, np.ndarray]] | None:
-    """The header, and the arrays but those whose names hold a text; no pickles, and no more than the file has bytes."""
+def _read(file: pathlib.Path, make: Callable[..., Any], with_details: bool = True) -> Any:
+    """What is made of header, arrays and details, if wanted; no pickles, and no more than the file has bytes."""
     try:
         size = file.stat().st_size
         with open_archive(file, str(file), "is not a converted graph", size) as archive:
-            names = [name for name in archive.names if name != "header" and not (without and without in name)]
+            names = [name for name in archive.names if name != "header" and (with_details or ":" not in name)]
             (text,) = archive.read("header")
             header = parse_json(text.tobytes())
             arrays = dict(zip(names, archive.read(*names), strict=True))
             # A directory entry that has changed can hide those after it, which no checksum sees.
             if header.pop("version") == VERSION and header.pop("arrays") == sorted({*archive.names} - {"header"}):
-                return header, arrays
+                return make(header, arrays, _details_of(arrays))
     except FileNotFoundError:
         return None
-    except (GraphFormatError, ResourceLimitError, OSError):
+    except (GraphFormatError, GraphValidationError, ResourceLimitError, OSError):
         pass
     file.unlink(missing_ok=True)
     return None
+
+
+def _details_of(arrays: dict[str, np.ndarray]) -> dict[str, Any]:
+    """What is known beside a graph, from the arrays that `_write` made of it."""
+    known: dict[str, Any] = {}
+    for key, value in arrays.items():
+        name, _, kind = key.rpartition(":")
+        if kind in ("array", "lines"):
+            known[name] = value if kind == "array" else value.tobytes().decode().split("\n")
+    for name in [key.removesuffix(":starts") for key in arrays if key.endswith(":starts")]:
+        known[name] = Communities(arrays[f"{name}:starts"], arrays[f"{name}:members"], known.get(name))
+    return known

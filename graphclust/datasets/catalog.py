@@ -228,7 +228,7 @@ def entry_named(name: str, source: str = SUITESPARSE) -> CatalogEntry:
     expected = ""
     if source == SUITESPARSE and not _NAME.fullmatch(name):
         expected = "expected GROUP/NAME, of letters, digits and _ + - . only, "
-    nearest = ", ".join(_nearest(name, list(known)))
+    nearest = ", ".join(_nearest(name, sorted(known)))
     collection = "SuiteSparse collection" if source == SUITESPARSE else "SNAP graphs with known communities"
     raise ParameterError(
         f"name={name[:80]!r} is none of the {amount(len(known), 'name')} of the {collection}, {expected}"
@@ -246,12 +246,7 @@ def entry_at(address: object) -> CatalogEntry | None:
 
 def _nearest(name: str, known: list[str]) -> list[str]:
     """Three names, by the share of letters in common; of a name without a group the groups do not count."""
-    asked = name[:80].lower()
-    short = {full: full.lower() if "/" in asked else full.rpartition("/")[2].lower() for full in known}
-    ratio = difflib.SequenceMatcher(b=asked, autojunk=False)
-
-    def likeness(full: str) -> float:
-        ratio.set_seq1(short[full])
-        return ratio.ratio()
-
-    return sorted(known, key=lambda full: (-likeness(full), full))[:3]
+    asked, named = name[:80].lower(), dict[str, list[str]]()
+    for full in known:
+        named.setdefault((full if "/" in asked else full.rpartition("/")[2]).lower(), []).append(full)
+    return [full for short in difflib.get_close_matches(asked, named, 3, cutoff=0.0) for full in named[short]][:3]

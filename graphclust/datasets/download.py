@@ -7,19 +7,19 @@ gzip archive, with the SHA-256 on record. An attempt that breaks off is made aga
 from __future__ import annotations
 
 import contextlib
-import errno
 import hashlib
 import os
 import pathlib
 import random
+import shutil
 import sys
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from itertools import chain, count
 from typing import Any, NamedTuple
 from urllib.parse import unquote, urljoin, urlsplit
 
-from graphclust.datasets.cache import BLOCK, Record, check_room, import_extra, is_whole, read_record, write_record
+from graphclust.datasets.cache import BLOCK, Record, import_extra, is_whole, read_record, write_record
 from graphclust.errors import DownloadError, IntegrityError, ParameterError, ResourceLimitError
 from graphclust.progress import Progress
 
@@ -31,7 +31,6 @@ TRUSTED_HOSTS = {
 _MOST_REDIRECTIONS = 5
 _PASSING = {408, 429, 500, 502, 503, 504}
 _LEAST_RATE = 100  # bytes a second, below which a server only seems to be alive
-_NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
 class Address(NamedTuple):
@@ -62,8 +61,7 @@ def address_of(path: str, source: str, mirror: str | None = None) -> Address:
     return Address(public.geturl(), login)
 
 
-@dataclass(frozen=True)
-class Patience:
+class Patience(NamedTuple):
     """How long to wait: seconds without news of the server, attempts, and the first pause between two.
 
     A pause is twice the last, at most a minute, and up to half as long again by chance, so that many do not return at
@@ -87,64 +85,58 @@ class _Refused(Exception):
 
 
 class _BrokenOff(Exception):
-    """An attempt failed that may succeed the next time."""
+    """An attempt failed that may succeed the next time: the error of the last one, and what it says."""
 
 
-class _Short(_BrokenOff):
-    """The file ended before its end."""
-
-
-def download(
-    address: Address, file: pathlib.Path, most_bytes: int, progress: Progress, patience: Patience | None = None
-) -> Record:
+def download(address: Address, file: pathlib.Path, most_bytes: int, progress: Progress) -> Record:
     """Fetch a gzip file of `most_bytes` at most. Call it with the data set locked; an error leaves no file."""
-    patience = patience or PATIENCE
     part = file.with_name(file.name + ".part")
     advice = f"where this machine is offline, put the file of {address.url} at {file} by hand"
-    for attempt in range(1, patience.attempts + 1):
+    for attempt in count(1):
         try:
-            return _accept(part, _receive(address, part, most_bytes, progress, patience.timeout), file, address.url)
+            return _accept(part, _receive(address, part, most_bytes, progress), file, address.url)
         except _Refused as problem:
             raise DownloadError(f"{problem}; {advice}") from None
         except _BrokenOff as problem:
-            if attempt == patience.attempts:
-                kind = IntegrityError if isinstance(problem, _Short) else DownloadError
-                raise kind(f"{address.url}: {problem}, after {attempt} attempts; {advice}") from None
-            time.sleep(patience.pause(attempt))
+            error, said = problem.args
+            if attempt == PATIENCE.attempts:
+                raise error(f"{address.url}: {said}, after {attempt} attempts; {advice}") from None
+            time.sleep(PATIENCE.pause(attempt))
         except OSError as problem:
-            if problem.errno in _NO_ROOM:
-                raise OSError(problem.errno, os.strerror(problem.errno), str(part)) from None
+            if problem.errno is not None and problem.filename is None:  # of a disk that is full
+                problem.filename = str(part)
             raise
         finally:
             part.unlink(missing_ok=True)
     raise AssertionError("the last attempt returns or raises")
 
 
-def _receive(address: Address, part: pathlib.Path, most_bytes: int, progress: Progress, timeout: float) -> str:
+def _receive(address: Address, part: pathlib.Path, most_bytes: int, progress: Progress) -> str:
     """Write the file to `part`; returns its SHA-256."""
-    with _session() as session, contextlib.closing(_answer(session, address, timeout)) as answer:
+    with _session() as session, contextlib.closing(_answer(session, address)) as answer:
         if answer.status_code in _PASSING:
-            raise _BrokenOff(f"HTTP status {answer.status_code}")
+            raise _BrokenOff(DownloadError, f"HTTP status {answer.status_code}")
         if answer.status_code != 200:
             raise _Refused(f"{address.url}: HTTP status {answer.status_code}, expected 200")
         total = answer.raw.length_remaining  # None where it was not announced
-        if total is not None and total > most_bytes:
-            raise ResourceLimitError(_too_large(address, most_bytes, f"{total:,}"))
-        check_room(part.parent, total or 0)
+        if (total or 0) > (free := shutil.disk_usage(part.parent).free):
+            raise ResourceLimitError(f"{part.parent}: {total:,} bytes are to come, but the disk has {free:,} left")
         digest, size = hashlib.sha256(), 0
         with part.open("wb") as target, progress.stage("downloading"), _bar(progress, part, total) as show:
-            show(0)  # the whole length is known before the first byte comes
-            for block in _blocks(answer, timeout):
+            for block in chain([b""], _blocks(answer)):  # the whole length is known before the first byte comes
                 size += len(block)
-                if size > most_bytes:
-                    raise ResourceLimitError(_too_large(address, most_bytes, "more"))
+                if max(size, total or 0) > most_bytes:
+                    raise ResourceLimitError(
+                        f"{address.url}: {f'{total:,}' if total else 'more'} bytes would come, but max_download_bytes="
+                        f"{most_bytes}; raise it if this is meant"
+                    )
                 target.write(block)
                 digest.update(block)
                 show(size)
     if total is not None and size < total:
-        raise _Short(f"expected {total:,} bytes, got {size:,}")
+        raise _BrokenOff(IntegrityError, f"expected {total:,} bytes, got {size:,}")
     if total is None and not is_whole(part):
-        raise _Short("the archive broke off, and no length was announced")
+        raise _BrokenOff(IntegrityError, "the archive broke off, and no length was announced")
     return digest.hexdigest()
 
 
@@ -187,47 +179,43 @@ def redirection(url: str, location: str) -> str:
     return there.geturl()
 
 
-def _answer(session: Any, address: Address, timeout: float) -> Any:
+def _answer(session: Any, address: Address) -> Any:
     """The server's answer, after its redirections."""
     errors = import_extra("requests").exceptions
     headers = {"Accept-Encoding": "identity", "User-Agent": "graphclust"}
     try:
-        return session.get(address.url, headers=headers, auth=address.login, timeout=timeout, stream=True)
+        return session.get(address.url, headers=headers, auth=address.login, timeout=PATIENCE.timeout, stream=True)
     except errors.TooManyRedirects:
         more = f"more than {_MOST_REDIRECTIONS} redirections"
         raise DownloadError(f"{address.url}: {more}, which may go round in a circle") from None
     except errors.SSLError as problem:
         raise _Refused(f"{address.url}: the server's certificate was not accepted ({_cause(problem)})") from None
     except (errors.ConnectionError, errors.Timeout) as problem:
-        raise _BrokenOff(_cause(problem)) from None
+        raise _BrokenOff(DownloadError, _cause(problem)) from None
     except errors.RequestException as problem:
         raise _Refused(f"{address.url}: {type(problem).__name__}") from None
 
 
-def _blocks(answer: Any, timeout: float) -> Iterator[bytes]:
+def _blocks(answer: Any) -> Iterator[bytes]:
     """The body as it comes: read1 hands out what is there, and so notices a server that trickles."""
     from urllib3.exceptions import HTTPError
 
-    window, came_in_window = time.monotonic(), 0
+    timeout, window, came_in_window = PATIENCE.timeout, time.monotonic(), 0
     while True:
         try:
             block = answer.raw.read1(BLOCK, decode_content=False)
         except (HTTPError, OSError, AttributeError) as problem:
             if "IncompleteRead" in repr(problem):
                 return
-            raise _BrokenOff(_cause(problem)) from None
+            raise _BrokenOff(DownloadError, _cause(problem)) from None
         if not block:
             return
         yield block
         came_in_window += len(block)
         if time.monotonic() - window > timeout:
             if came_in_window < _LEAST_RATE * timeout:
-                raise _BrokenOff(f"only {came_in_window} bytes came in {timeout:g} seconds")
+                raise _BrokenOff(DownloadError, f"only {came_in_window} bytes came in {timeout:g} seconds")
             window, came_in_window = time.monotonic(), 0
-
-
-def _too_large(address: Address, most_bytes: int, size: str) -> str:
-    return f"{address.url}: {size} bytes would come, but max_download_bytes={most_bytes}; raise it if this is meant"
 
 
 def _cause(problem: BaseException) -> str:

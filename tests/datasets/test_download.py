@@ -17,9 +17,19 @@ from graphclust.datasets.cache import read_record, sha256_of
 from graphclust.datasets.download import Address, Patience, address_of, download
 from graphclust.progress import Progress
 
-QUICK = Patience(timeout=0.5, attempts=3, first_pause=0.002)
 CONTENT = faults.archive("x", random.Random(518).randbytes(2_700_000).hex())
 PATH = "/MM/HB/x.tar.gz"
+
+
+@pytest.fixture(autouse=True)
+def patience(monkeypatch):
+    """patience(...): how long downloads wait from now on."""
+
+    def wait(*patience):
+        monkeypatch.setattr(downloads, "PATIENCE", Patience(*patience))
+
+    wait(0.5, 3, 0.002)
+    return wait
 
 
 @pytest.fixture
@@ -33,10 +43,9 @@ def server():
 def get(server, tmp_path):
     """get(*answers, **options): the record, from a server that answers so, in order."""
 
-    def fetch(*answers, most_bytes=1 << 30, patience=QUICK, progress=None):
+    def fetch(*answers, most_bytes=1 << 30, progress=None):
         server.answers[PATH] = list(answers) or [faults.serve]
-        address = Address(server.address + PATH)
-        return download(address, tmp_path / "x.tar.gz", most_bytes, progress or Progress(), patience)
+        return download(Address(server.address + PATH), tmp_path / "x.tar.gz", most_bytes, progress or Progress())
 
     return fetch
 
@@ -70,13 +79,14 @@ def test_pauses_double_up_to_a_minute_and_differ():
         assert least <= min(pauses) and max(pauses) <= 1.5 * least and len(pauses) > 1
 
 
-def test_d03_nobody_listens_and_no_such_host(tmp_path):
+def test_d03_nobody_listens_and_no_such_host(tmp_path, patience):
     with faults.running() as server:
         gone = server.address
     with pytest.raises(DownloadError, match="Connection refused, after 3 attempts"):
-        download(Address(gone + PATH), tmp_path / "x.tar.gz", 1 << 30, Progress(), QUICK)
+        download(Address(gone + PATH), tmp_path / "x.tar.gz", 1 << 30, Progress())
+    patience(1.0, 2, 0.001)
     with pytest.raises(DownloadError, match="after 2 attempts"):
-        download(Address("http://no-host.invalid/x"), tmp_path / "x", 1, Progress(), Patience(1.0, 2, 0.001))
+        download(Address("http://no-host.invalid/x"), tmp_path / "x", 1, Progress())
     assert os.listdir(tmp_path) == []
 
 
@@ -116,10 +126,11 @@ def test_a_disk_without_room_is_seen_before(get, tmp_path, monkeypatch):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("answer", [faults.stall(0), faults.stall(70_000), faults.trickle])
-def test_d06_a_server_that_stalls(get, tmp_path, answer):
+def test_d06_a_server_that_stalls(get, tmp_path, patience, answer):
     start = time.monotonic()
+    patience(0.3, 2, 0.001)
     with pytest.raises(DownloadError, match=r"no answer in time|only .* bytes came"):
-        get(answer, patience=Patience(timeout=0.3, attempts=2, first_pause=0.001))
+        get(answer)
     assert time.monotonic() - start < 3.0 and "x.tar.gz" not in os.listdir(tmp_path)
 
 
@@ -206,7 +217,7 @@ def asked(monkeypatch, *redirections) -> list[tuple[str, str | None]]:
 def test_d10_https_is_never_left_and_logins_stay_with_their_host(monkeypatch, tmp_path):
     log = asked(monkeypatch, "/b", "http://sparse-files.engr.tamu.edu/MM/a")
     with pytest.raises(DownloadError, match="certificate was not accepted") as raised:
-        download(Address("https://sparse.tamu.edu/a", ("user", "secret")), tmp_path / "x", 1, Progress(), QUICK)
+        download(Address("https://sparse.tamu.edu/a", ("user", "secret")), tmp_path / "x", 1, Progress())
     files = "https://sparse-files.engr.tamu.edu/MM/a"
     assert [url for url, _ in log] == ["https://sparse.tamu.edu/a", "https://sparse.tamu.edu/b", files]
     assert [login is not None for _, login in log] == [True, True, False]
@@ -215,7 +226,7 @@ def test_d10_https_is_never_left_and_logins_stay_with_their_host(monkeypatch, tm
     with pytest.raises(
         DownloadError, match=r"mirror\.example/b redirects to http://mirror\.example, .* expected https"
     ):
-        download(Address("http://mirror.example/a"), tmp_path / "x", 1, Progress(), QUICK)
+        download(Address("http://mirror.example/a"), tmp_path / "x", 1, Progress())
 
 
 def test_ctrl_c_leaves_nothing(get, tmp_path):
@@ -241,21 +252,22 @@ def test_d21_logins_are_used_and_never_shown(server, tmp_path):
     mirror = server.address.replace("//", "//some:secret%21@")
     address = address_of("MM/HB/x.tar.gz", "suitesparse", mirror + "/")
     assert "secret" not in address.url and address.login == ("some", "secret!")
-    download(address, tmp_path / "x.tar.gz", 1 << 30, Progress(), QUICK)
+    download(address, tmp_path / "x.tar.gz", 1 << 30, Progress())
     assert server.log[0][1].startswith("Basic ")
     assert b"secret" not in b"".join(file.read_bytes() for file in tmp_path.iterdir())
     for answer in (faults.status(404), faults.status(500), faults.cut(10), faults.page, faults.redirect("ftp://x")):
         server.answers[PATH] = [answer]
         with pytest.raises(DownloadError) as raised:
-            download(address, tmp_path / "y.tar.gz", 1 << 30, Progress(), QUICK)
+            download(address, tmp_path / "y.tar.gz", 1 << 30, Progress())
         assert "secret" not in "".join(traceback.format_exception(raised.value))
 
 
-def test_d21_a_proxy_with_a_password_is_not_shown(tmp_path, monkeypatch):
+def test_d21_a_proxy_with_a_password_is_not_shown(tmp_path, monkeypatch, patience):
+    patience(0.5, 1)
     monkeypatch.setenv("http_proxy", "http://some:secret@127.0.0.1:9")
     monkeypatch.setenv("no_proxy", "")
     with pytest.raises(DownloadError) as raised:
-        download(Address("http://somewhere.invalid/x"), tmp_path / "x", 1, Progress(), Patience(0.5, 1, 0.001))
+        download(Address("http://somewhere.invalid/x"), tmp_path / "x", 1, Progress())
     assert "secret" not in str(raised.value)
 
 

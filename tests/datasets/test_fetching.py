@@ -1,6 +1,5 @@
 """Graphs by name: from a server, from the cache, damaged, offline; what is converted, and what is known beside."""
 
-import errno
 import gzip
 import json
 import os
@@ -234,21 +233,6 @@ def test_d19_caches_that_cannot_be(folder, server, tmp_path, monkeypatch):
     monkeypatch.setenv("GRAPHCLUST_CACHE", "/proc/no-such-place")
     refuses(OSError, "/proc", gc.fetch_suitesparse, NAME)
     assert server.log == [] and (tmp_path / "file").read_text() == "x"
-
-
-def test_a_cache_that_is_cleared_while_its_folders_are_made_is_no_file(server, monkeypatch):
-    mkdir, n_calls = os.mkdir, 0
-
-    def cleared(path, *mode):
-        """The first folders were there, and are gone when one looks."""
-        nonlocal n_calls
-        n_calls += 1
-        if n_calls in (1, 2, 4, 7):
-            raise FileExistsError(errno.EEXIST, "File exists", str(path))
-        mkdir(path, *mode)
-
-    monkeypatch.setattr(os, "mkdir", cleared)
-    assert gc.fetch_suitesparse(NAME).n_nodes == 6 and n_calls > 7
 
 
 def test_d19_an_empty_setting_is_none(monkeypatch):
