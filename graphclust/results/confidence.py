@@ -104,8 +104,10 @@ def certainty(
     n_repeats = as_whole_number(n_repeats, "n_repeats", at_least=0)
     rng, progress = as_generator(rng), as_progress(progress)
     graph, labels, k, made_for = clustering.graph, clustering.labels, clustering.n_clusters, clustering.objective
-    on, choice = weigh(graph, made_for), ObjectiveChoice(made_for, float(clustering.resolution or 0.0))
-    objective, _ = objective_of(choice, clustering.k, 0.0, on.totals)
+    on, resolution = weigh(graph, made_for), clustering.resolution
+    if resolution is None:  # of a clustering made by hand it is that of its updates; the edge cut has none
+        resolution = 0.0 if made_for == "edge_cut" else 1.0
+    objective, _ = objective_of(ObjectiveChoice(made_for, float(resolution)), clustering.k, 0.0, on.totals)
     sums, links = clustering.sums, links_to_clusters(graph, labels, k)
     second, gains, one_link = gains_over_second(on, objective, labels, links, sums)
     lone = np.diff(graph.indptr) == 0

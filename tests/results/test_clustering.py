@@ -236,6 +236,14 @@ def test_nodes_of_small_margins_are_those_that_are_wrong(n_blocks, size, inside,
     assert wrong[sure.undecided[linked]].mean() > 0.2
 
 
+def test_clusters_made_by_hand_are_judged_at_the_resolution_of_their_updates():
+    graph, labels = graphclust.as_graph(nx.karate_club_graph()), np.arange(34) % 3
+    for objective in ("modularity", "constant_potts", "erdos_renyi"):
+        one, other = (graphclust.Clustering(labels, 3, graph, objective, at).certainty() for at in (None, 1.0))
+        np.testing.assert_array_equal(one.gains, other.gains)
+        np.testing.assert_array_equal(one.second, other.second)
+
+
 def test_a_node_between_two_cliques_is_undecided_and_the_others_are_not():
     found = coreset_sc(nx.barbell_graph(6, 1), 2, rng=0)
     sure = found.certainty()
