@@ -43,7 +43,6 @@ from graphclust.progress import Progress, ProgressLike, as_progress
 from graphclust.results.clustering import Clustering
 from graphclust.results.from_labels import clustering_of, numbering_by_size
 from graphclust.results.label_matching import renumber
-from graphclust.results.report import origin
 
 # The first partitions of a path are less good, since few moves come before them: so it starts above the largest k that
 # is asked for.
@@ -137,7 +136,8 @@ class ClusterPath:
     @property
     def origin(self) -> dict[str, Any]:
         """How the path came about, as `Clustering.origin`; its k is the range."""
-        return origin(__version__, self.graph.file, f"{self.ks[0]} to {self.ks[-1]}", self.seed, self.options)
+        told = {"version": __version__, "file": self.graph.file, "k": f"{self.ks[0]} to {self.ks[-1]}"}
+        return told | {"seed": self.seed, "options": dict(self.options)}
 
     def __len__(self) -> int:
         return len(self.ks)

@@ -9,7 +9,6 @@ from typing import Any, Generic, Self, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from graphclust.cached import cached_property
 from graphclust.checks import Seed, as_seeded
 from graphclust.errors import GraphValidationError, ParameterError, amount
 from graphclust.graph.container import Graph, GraphLike
@@ -17,8 +16,6 @@ from graphclust.graph.layers import LayeredGraph
 from graphclust.graph.node_order import node_names
 from graphclust.html_table import html_text
 from graphclust.io.graph_input import as_graph
-from graphclust.objective.cuts import modularity_of_sums
-from graphclust.objective.objective import OBJECTIVE_SPECS
 from graphclust.progress import Progress, ProgressLike, as_progress
 from graphclust.results.label_matching import ChangeLog, ClusterChange
 from graphclust.updates.edit_arguments import Edges
@@ -33,9 +30,6 @@ NAMES = {
 
 INSTEAD = 'expected a clustering of as_graph(G, symmetrize="sum") or the like'
 AGAIN = "communities(G, start=clustering) clusters a graph with other nodes and edges from these clusters"
-# Sums that moves kept lose about 1e-16 of the heaviest node that passed through. With weights a cut is trusted where it
-# is more than the first share of its cluster's volume and more than the second of the graph's.
-ROUND_OFF, ROUND_OFF_OF_ALL = 1e-6, 1e-10
 
 
 class OfGraph(ABC):
@@ -136,86 +130,6 @@ class OfGraph(ABC):
         self, edit: EditedGraph, rng: np.random.Generator, seed: Any, progress: Progress, looked_at: Marks | None = None
     ) -> Self:
         """The same of the edited graph; looked_at : nodes with edges that may have changed, which no edit lists."""
-
-
-class OfKind(OfGraph):
-    """What a `Clustering` has for each kind of graph."""
-
-    labels: npt.NDArray[np.int64]
-    objective: str
-
-    def keep_sums(self, inside: npt.NDArray[Any], volume: npt.NDArray[Any]) -> None:
-        """Keep sums of the clusters that moves have summed, so that no figure of quality reads the edges.
-
-        inside : by the terms of the objective. Where round-off may be all there is of a cut, nothing is kept.
-        """
-        cut = OBJECTIVE_SPECS[self.objective].inside(inside, volume)
-        least = np.maximum(ROUND_OFF * volume, ROUND_OFF_OF_ALL * self.graph.total_volume)
-        if self.graph.weights is None or ((cut > least) | (volume == 0.0)).all():
-            vars(self)["_cut_and_volume"] = cut, volume
-
-    @property
-    @abstractmethod
-    def _cut_and_volume(self) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
-        """The weight that leaves each cluster, and its volume; see `keep_sums`."""
-
-    @cached_property
-    def modularity(self) -> float:
-        """Newman's modularity at resolution 1: sum over clusters of inside(S) / vol(V) - (vol(S) / vol(V))^2.
-
-        Self-loops count once; the function `modularity` has NetworkX's and igraph's convention too. 0 without edges.
-        Of another kind of graph it is the one that `modularity_name` says.
-        """
-        if self.layered is not None:
-            return self.layered.modularity(self.labels)
-        cut, volume = self._cut_and_volume
-        return modularity_of_sums(cut, volume, self.graph.total_volume)
-
-    @property
-    def row_labels(self) -> npt.NDArray[np.int64]:
-        """The labels of the rows of a bipartite graph, shape (n_rows,): nodes of the side 0, or of the first column.
-
-        >>> import numpy as np
-        >>> from graphclust import communities
-        >>> found = communities(np.array([[2, 1, 0, 0], [0, 0, 3, 1]]), rng=0)
-        >>> found.row_labels, found.column_labels
-        (array([0, 1]), array([0, 0, 1, 1]))
-        """
-        return self.labels[: self._sides()[0]]
-
-    @property
-    def column_labels(self) -> npt.NDArray[np.int64]:
-        """The labels of the columns of a bipartite graph, shape (n_columns,); see `row_labels`."""
-        return self.labels[self._sides()[0] :]
-
-    def _sides(self) -> tuple[int, int]:
-        if self.layered is None or self.layered.sides is None:
-            raise ParameterError(
-                f'the graph is {self.kind}, expected a bipartite one: communities(G, kind="bipartite")'
-            )
-        return self.layered.sides
-
-    @property
-    def layer_modularity(self) -> dict[Hashable, float]:
-        """The modularity of the labels on each of several graphs, by its name or number; empty for a single graph."""
-        parts = {} if self.layered is None else self.layered.parts
-        return {name: part.modularity(self.labels) for name, part in parts.items()}
-
-    def by_slice(self) -> dict[Hashable, dict[Hashable, int]]:
-        """Slice -> node -> label, of a graph of `time_slices`.
-
-        >>> import networkx as nx
-        >>> from graphclust import communities, time_slices
-        >>> communities(time_slices([nx.path_graph(2)] * 2), rng=0).by_slice()
-        {0: {0: 0, 1: 0}, 1: {0: 0, 1: 0}}
-        """
-        if self.kind != "slices":
-            raise ParameterError(f"the graph is {self.kind}, expected one of time_slices(graphs)")
-        slices: dict[Hashable, dict[Hashable, int]] = {}
-        copies: Any = self.nodes
-        for (node, name), label in zip(copies, self.labels.tolist(), strict=True):
-            slices.setdefault(name, {})[node] = label
-        return slices
 
 
 Found = TypeVar("Found", bound=OfGraph)

@@ -16,14 +16,14 @@ from graphclust.compiled.graphs.components import split_by_connection
 from graphclust.compiled.graphs.objective import ClusterSums
 from graphclust.coreset.options import CoresetClustering
 from graphclust.engine.connectivity import count_well_connected, minimum_cuts
-from graphclust.errors import GraphValidationError
+from graphclust.errors import GraphValidationError, ParameterError
 from graphclust.graph.container import Graph
 from graphclust.graph.layers import LayeredGraph
-from graphclust.objective.cuts import cut_and_volume, links_to_others, sum_by_label
+from graphclust.objective.cuts import cut_and_volume, links_to_others, modularity_of_sums, sum_by_label
 from graphclust.objective.objective import OBJECTIVE_SPECS
 from graphclust.progress import ProgressLike
 from graphclust.results import report
-from graphclust.results.base import AGAIN, OfKind
+from graphclust.results.base import AGAIN, OfGraph
 from graphclust.results.confidence import Certainty, certainty
 from graphclust.results.label_matching import ChangeLog
 from graphclust.results.prediction import ClusterModel
@@ -33,7 +33,7 @@ from graphclust.updates.clustering_update import Drift, drift_of, remake_cluster
 
 
 @dataclass(frozen=True, eq=False)
-class Clustering(OfKind):
+class Clustering(OfGraph):
     """Labels of all nodes, the quality of the partition and an account of the work.
 
     labels : int64, shape (n_nodes,), in the order of `nodes`; clusters are numbered from 0 by decreasing size, nodes
@@ -86,7 +86,8 @@ class Clustering(OfKind):
     @property
     def origin(self) -> dict[str, Any]:
         """How the labels came about: graphclust's version, the graph's file, k, the seed and the options."""
-        return report.origin(self.version, self.graph.file, self.k, self.seed, self.parameters)
+        told = {"version": self.version, "file": self.graph.file, "k": self.k, "seed": self.seed}
+        return told | {"options": dict(self.parameters)}
 
     @property
     def isolated(self) -> npt.NDArray[np.bool_]:
@@ -126,7 +127,7 @@ class Clustering(OfKind):
 
     @cached_property
     def _cut_and_volume(self) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
-        """Of each cluster; `clustering_of` leaves them here where the method has them, so that no edge is read."""
+        """Of each cluster; `keep_sums` leaves them here where the method has them, so that no edge is read."""
         self.refuse_other_kinds("cuts, volumes and what follows from them are")
         return cut_and_volume(self.graph, self.labels, self.n_clusters)
 
@@ -137,6 +138,64 @@ class Clustering(OfKind):
         made_of = OBJECTIVE_SPECS[self.objective]
         mass = volume if made_of.by_degree else self.sizes.astype(np.float64)
         return ClusterSums(made_of.inside(cut, volume), mass, self.sizes)
+
+    @cached_property
+    def modularity(self) -> float:
+        """Newman's modularity at resolution 1: sum over clusters of inside(S) / vol(V) - (vol(S) / vol(V))^2.
+
+        Self-loops count once; the function `modularity` has NetworkX's and igraph's convention too. 0 without edges.
+        Of another kind of graph it is the one that `modularity_name` says.
+        """
+        if self.layered is not None:
+            return self.layered.modularity(self.labels)
+        cut, volume = self._cut_and_volume
+        return modularity_of_sums(cut, volume, self.graph.total_volume)
+
+    @property
+    def row_labels(self) -> npt.NDArray[np.int64]:
+        """The labels of the rows of a bipartite graph, shape (n_rows,): nodes of the side 0, or of the first column.
+
+        >>> import numpy as np
+        >>> from graphclust import communities
+        >>> found = communities(np.array([[2, 1, 0, 0], [0, 0, 3, 1]]), rng=0)
+        >>> found.row_labels, found.column_labels
+        (array([0, 1]), array([0, 0, 1, 1]))
+        """
+        return self.labels[: self._sides()[0]]
+
+    @property
+    def column_labels(self) -> npt.NDArray[np.int64]:
+        """The labels of the columns of a bipartite graph, shape (n_columns,); see `row_labels`."""
+        return self.labels[self._sides()[0] :]
+
+    def _sides(self) -> tuple[int, int]:
+        if self.layered is None or self.layered.sides is None:
+            raise ParameterError(
+                f'the graph is {self.kind}, expected a bipartite one: communities(G, kind="bipartite")'
+            )
+        return self.layered.sides
+
+    @property
+    def layer_modularity(self) -> dict[Hashable, float]:
+        """The modularity of the labels on each of several graphs, by its name or number; empty for a single graph."""
+        parts = {} if self.layered is None else self.layered.parts
+        return {name: part.modularity(self.labels) for name, part in parts.items()}
+
+    def by_slice(self) -> dict[Hashable, dict[Hashable, int]]:
+        """Slice -> node -> label, of a graph of `time_slices`.
+
+        >>> import networkx as nx
+        >>> from graphclust import communities, time_slices
+        >>> communities(time_slices([nx.path_graph(2)] * 2), rng=0).by_slice()
+        {0: {0: 0, 1: 0}, 1: {0: 0, 1: 0}}
+        """
+        if self.kind != "slices":
+            raise ParameterError(f"the graph is {self.kind}, expected one of time_slices(graphs)")
+        slices: dict[Hashable, dict[Hashable, int]] = {}
+        copies: Any = self.nodes
+        for (node, name), label in zip(copies, self.labels.tolist(), strict=True):
+            slices.setdefault(name, {})[node] = label
+        return slices
 
     @property
     def volume(self) -> npt.NDArray[np.float64]:

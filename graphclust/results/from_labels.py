@@ -16,6 +16,7 @@ from graphclust.io.graph_input import as_graph, refuse_without_edges
 from graphclust.objective.cuts import sum_by_label
 from graphclust.progress import Progress
 from graphclust.results.clustering import Clustering
+from graphclust.updates.clustering_update import keep_sums
 
 DOMINANT = 0.9  # of the volume: such a cluster is worth a remark
 
@@ -75,7 +76,7 @@ def clustering_of(
     clustering = Clustering(labels, k, graph, **account)
     if sums is not None:
         inside = sums.inside[np.argsort(number[: len(sums.inside)])][:n_found]
-        clustering.keep_sums(inside, volume)
+        keep_sums(clustering, inside, volume)
     return clustering
 
 

@@ -99,9 +99,8 @@ class Hierarchy(OfGraph):
     @property
     def origin(self) -> dict[str, Any]:
         """How the levels came about: graphclust's version, the graph's file, the seed and the options."""
-        told = report.origin(self.version, self.graph.file, 0, self.seed, self.parameters)
-        del told["k"]
-        return told
+        told = {"version": self.version, "file": self.graph.file, "seed": self.seed}
+        return told | {"options": dict(self.parameters)}
 
     @cached_property
     def clusters(self) -> tuple[NestedCluster, ...]:

@@ -236,19 +236,6 @@ def _match_rest(pairs: sparse.coo_array, method: str) -> tuple[npt.NDArray[np.in
     return matched[:, 0], matched[:, 1]
 
 
-def changes_between(old: Labels, new: Labels, before: Labels, told: Labels = NONE) -> tuple[ClusterChange, ...]:
-    """What became of each cluster, by id.
-
-    old : ids of the nodes before. new : ids of the nodes after. before : the row that each of these had, -1 for none.
-    told : ids of clusters that are left out where they went on, came or went by themselves.
-    """
-    (old_ids, place), (new_ids, now) = number_ids(old), number_ids(new)
-    old_sizes = np.bincount(place[place >= 0], minlength=len(old_ids))
-    new_sizes = np.bincount(now[now >= 0], minlength=len(new_ids))
-    stayed = overlap_of(np.where(before >= 0, place[before], -1), len(old_ids), now, len(new_ids))
-    return list_changes(stayed, old_ids, new_ids, old_sizes, new_sizes, told).changes
-
-
 def list_changes(
     overlap: sparse.csr_array, old_ids: Labels, new_ids: Labels, old_sizes: Labels, new_sizes: Labels,
     told: Labels = NONE,
@@ -256,7 +243,7 @@ def list_changes(
     """What became of each cluster. A new cluster comes from the earlier one that had most of its nodes.
 
     overlap : as of `overlap_of`. The ids, increasing, and sizes of the clusters, all of which have nodes.
-    told : see `changes_between`.
+    told : ids of clusters that are left out where they went on, came or went by themselves.
     """
     pairs = overlap.tocoo()
     stays, place = np.isin(old_ids, new_ids), np.searchsorted(new_ids, old_ids)
@@ -282,9 +269,10 @@ def list_changes(
     kept = old_ids[is_kept], old_sizes[is_kept]
     on &= ~is_kept
     of_old: dict[int, ClusterChange] = {}
-    figures = old_ids[on], old_sizes[on], new_sizes[place[on]], shared[on]
-    for o, size, now, both in zip(*(values.tolist() for values in figures), strict=True):
-        of_old[o] = ClusterChange(_kind(size, now, both), (o,), (o,), size, now)
+    figures = old_ids[on], old_sizes[on], new_sizes[place[on]]
+    for o, size, now in zip(*(values.tolist() for values in figures), strict=True):
+        kind = "changed" if now == size else "grown" if now > size else "shrunk"
+        of_old[o] = ClusterChange(kind, (o,), (o,), size, now)
     for n in comes_from:
         of_old.pop(n, None)  # what it takes in is told with it
     for o, parts in goes_to.items():
@@ -308,9 +296,3 @@ def _group(keys: Labels, values: Labels) -> dict[int, list[int]]:
     for key, value in sorted(zip(keys.tolist(), values.tolist(), strict=True)):
         groups.setdefault(key, []).append(value)
     return groups
-
-
-def _kind(size: int, now: int, n_shared: int) -> str:
-    if size == now:
-        return "kept" if n_shared == size else "changed"
-    return "grown" if now > size else "shrunk"

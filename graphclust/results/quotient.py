@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from graphclust.compiled.graphs.levels import Level
+from graphclust.compiled.graphs.levels import Terms
 from graphclust.engine.contraction import contract, is_estimate
 from graphclust.engine.levels import run_on, with_sums
 from graphclust.errors import GraphValidationError
@@ -45,8 +45,8 @@ def quotient_graph(G: Any, labels: LabelsLike | None = None, *, weight: str | No
 
 def contract_graph(graph: Graph, labels: np.ndarray, k: int) -> Graph:
     """`quotient_graph` for int32 labels 0..k-1 of all nodes, each of them used."""
-    level = _level_of_clusters(graph, labels, k)
-    between, loops, volumes = _between(level), level.terms.loops, level.terms.mass
+    between, terms = _contract(graph, labels, k)
+    loops, volumes = terms.loops, terms.mass
     if is_estimate(graph.n_entries, k):  # what is not seen to leave a cluster stays, so that volumes are right
         leaving = np.asarray(between.sum(axis=1)).ravel()
         loops = np.maximum(volumes - leaving, 0.0)
@@ -63,7 +63,7 @@ def weights_between(graph: Graph, labels: np.ndarray, k: int) -> sparse.csr_arra
     if (labels < 0).any():
         kept = np.flatnonzero(labels >= 0)
         graph, labels = graph.subgraph(kept), labels[kept]
-    return _between(_level_of_clusters(graph, labels.astype(np.int32), k))
+    return _contract(graph, labels.astype(np.int32), k)[0]
 
 
 def highest_excess(graph: Graph, labels: np.ndarray, mass: np.ndarray, objective: str) -> float:
@@ -77,11 +77,8 @@ def highest_excess(graph: Graph, labels: np.ndarray, mass: np.ndarray, objective
     return float((between.data / (mass[between.row] * mass[between.col] * chance)).max(initial=0.0))
 
 
-def _level_of_clusters(graph: Graph, labels: np.ndarray, k: int) -> Level:
+def _contract(graph: Graph, labels: np.ndarray, k: int) -> tuple[sparse.csr_array, Terms]:
+    """The weight between two clusters, shape (k, k), with nothing on the diagonal, and what each cluster is made of."""
     run = run_on(weigh(graph, CUT.name))
-    return contract(run.finest, with_sums(run.finest, labels, k, run), run).coarse
-
-
-def _between(level: Level) -> sparse.csr_array:
-    rows, k = level.rows, len(level.terms.mass)
-    return sparse.csr_array((rows.weights, rows.indices, rows.indptr), shape=(k, k))
+    rows, terms = contract(run.finest, with_sums(run.finest, labels, k, run), run).coarse
+    return sparse.csr_array((rows.weights, rows.indices, rows.indptr), shape=(k, k)), terms

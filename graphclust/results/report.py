@@ -38,15 +38,8 @@ CUTS = (
 )  # fmt: skip
 
 
-def origin(
-    version: str, file: str | None, k: int | str, seed: int | str | None, options: dict[str, Any]
-) -> dict[str, Any]:
-    """What a result came from, as JSON can hold it; seed : None where nothing was drawn."""
-    return {"version": version, "file": file, "k": k, "seed": seed, "options": dict(options)}
-
-
 def origin_in_lines(origin: dict[str, Any]) -> list[str]:
-    """The same as lines of text, without the file where there was none."""
+    """How a result came about as lines of text, without the file where there was none; see `Clustering.origin`."""
     known = {name: value for name, value in origin.items() if value is not None and name != "version"}
     written = [f"{name}: {json.dumps(value, ensure_ascii=False)}" for name, value in known.items()]
     return [f"made by graphclust {origin['version']}", *written]
@@ -136,7 +129,10 @@ def as_text(clustering: Clustering) -> str:
     if clustering.entries_read:
         passes = sum(clustering.entries_read.values()) / max(graph.n_entries, 1)
         lines.append(f"  entries read     {passes:.1f} times over")
-    lines += ["", *_cluster_table(clustering), "", *_stage_table(clustering.seconds)]
+    seconds = {**clustering.seconds, "total": sum(clustering.seconds.values())}
+    width = max(map(len, seconds))
+    lines += ["", *_cluster_table(clustering), ""]
+    lines += [f"  {stage:{width}s} {value:9.3f} s" for stage, value in seconds.items()]
     if clustering.remarks:
         lines += ["", *(f"  note: {escape_controls(remark)}" for remark in clustering.remarks)]
     return "\n".join(lines)
@@ -209,12 +205,6 @@ def _cluster_table(clustering: Clustering) -> list[str]:
     return rows
 
 
-def _stage_table(seconds: dict[str, float]) -> list[str]:
-    width = max([len(stage) for stage in seconds], default=5)
-    rows = [f"  {stage:{width}s} {value:9.3f} s" for stage, value in seconds.items()]
-    return [*rows, f"  {'total':{width}s} {sum(seconds.values()):9.3f} s"]
-
-
 class ClusterRow(NamedTuple):
     """A cluster: its label, nodes and volume, and how well it holds together.
 
@@ -281,14 +271,12 @@ def as_json(hierarchy: Hierarchy) -> str:
 
 def as_newick(hierarchy: Hierarchy) -> str:
     """See `Hierarchy.to_newick`."""
-    names, members = hierarchy.listed_nodes(), hierarchy.listed_members()
+    names, members = [*map(str, hierarchy.listed_nodes())], hierarchy.listed_members()
+    labels = [name if PLAIN_LABEL.fullmatch(name) else "'" + name.replace("'", "''") + "'" for name in names]
     inner: dict[int, list[str]] = {one.id: [] for one in hierarchy.clusters}
     roots: list[str] = []
     for one in reversed(hierarchy.clusters):  # those below come after those above
-        if one.is_leaf:
-            parts = [_newick_label(names[place]) for place in members[one.id].tolist()]
-        else:
-            parts = inner[one.id][::-1]
+        parts = [labels[place] for place in members[one.id].tolist()] if one.is_leaf else inner[one.id][::-1]
         text = f"({','.join(parts)}){one.id}"
         (roots if one.parent is None else inner[one.parent]).append(text)
     return f"({','.join(reversed(roots))});"
@@ -358,8 +346,3 @@ def as_page(hierarchy: Hierarchy) -> str:
     if has_evidence and max(hierarchy.nats_saved) <= 0.0 and len(np.unique(graph.components[~graph.isolated])) == 1:
         remarks.append("no level describes the edges in fewer bits than one cluster: the edges alone show no more")
     return "\n".join([*lines, *map("  {}".format, remarks)])
-
-
-def _newick_label(name: Hashable) -> str:
-    text = str(name)
-    return text if PLAIN_LABEL.fullmatch(text) else "'" + text.replace("'", "''") + "'"

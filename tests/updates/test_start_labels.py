@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from graphclust import communities, hierarchy, modularity, planted_partition, remap_labels
 from graphclust.errors import GraphValidationError, ParameterError
-from graphclust.results.label_matching import changes_between
+from graphclust.results.label_matching import list_changes, number_ids, overlap_of
 
 pytestmark = pytest.mark.filterwarnings("ignore::graphclust.GraphWarning")
 PLANTED = planted_partition(12, 40, 10, 3, rng=1)
@@ -174,7 +174,9 @@ def test_every_cluster_is_in_the_change_log(pairs, n_gone):
     old, new = (np.array(values) for values in zip(*pairs, strict=True))
     before = np.arange(len(old))
     before[: min(n_gone, len(old) - 1)] = -1
-    changes = changes_between(old, new, before)
+    (old_ids, place), (new_ids, now) = number_ids(old), number_ids(new)
+    overlap = overlap_of(np.where(before >= 0, place, -1), len(old_ids), now, len(new_ids))
+    changes = list_changes(overlap, old_ids, new_ids, np.bincount(place), np.bincount(now)).changes
     assert {one for change in changes for one in change.before} == set(old.tolist())
     assert {one for change in changes for one in change.after} == set(new.tolist())
     for change in changes:
