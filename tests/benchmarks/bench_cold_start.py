@@ -7,7 +7,6 @@ Each figure is of a new process, median of 5: import of graphclust and first cal
 beyond the start of numba. --measured FILE keeps what is measured, so that a run that was ended is carried on.
 """
 
-import datetime
 import json
 import os
 import pathlib
@@ -89,8 +88,7 @@ def first_calls() -> None:
         "The first call on a small graph",
         ["of 10 processes", "start of networkx, numpy and numba", "import", "first call", "again"],
         rows,
-        f"{datetime.date.today()}. Milliseconds of processor time. Zachary's karate club; coreset_sc for two clusters, "
-        "all compiled before.",
+        "Milliseconds of processor time. Zachary's karate club; coreset_sc for two clusters, all compiled before.",
     )
 
 
@@ -128,7 +126,7 @@ def first_uses(options: Any) -> None:
         "The first call of a process",
         ["graph", *situations],
         rows,
-        f"{datetime.date.today()}. Seconds, import of graphclust and `coreset_sc` with rng=0, median of {RUNS} calls; "
+        f"Seconds, import of graphclust and `coreset_sc` with rng=0, median of {RUNS} calls; "
         "NetworkX and SciPy are imported before. Knowledge graph: 300 nodes, 2,033 edges with triangles; 30,000 nodes: "
         "60 planted clusters, 359,274 entries. First ever: an empty cache each time. Later: loops that another process "
         "has compiled. Another user: loops compiled by root, where nothing can be written to.",

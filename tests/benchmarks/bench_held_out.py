@@ -29,7 +29,7 @@ import numpy as np
 from bench_recognition import FLOORS
 from bench_suggestion import NULL
 from harness import add_line, asked, is_wanted, read_lines, write_table
-from peers_data import annotated_graphs, planted
+from peers_data import annotated_graphs, linked_part, planted
 from scipy import sparse
 from tools import DEFAULT, LEIDEN, LEIDEN_AT_K, METIS, SMALLEST_CUT, Tool
 
@@ -72,16 +72,13 @@ def abcd(mixing: float, seed: int) -> tuple[sparse.csr_matrix, np.ndarray]:
     edges = np.array(made.edges)
     both = np.concatenate([edges, edges[:, ::-1]])
     matrix = sparse.csr_matrix((np.ones(len(both)), both.T), shape=(N_NODES, N_NODES))
-    linked = np.flatnonzero(np.diff(matrix.indptr))
-    return sparse.csr_matrix(matrix[linked][:, linked]), np.array(made.membership_list)[linked]
+    return linked_part(matrix, np.array(made.membership_list))
 
 
 def lfr(mixing: float, seed: int) -> tuple[sparse.csr_matrix, np.ndarray]:
     """Our LFR-like graph; isolated nodes left out."""
     graph, labels = lfr_like(N_NODES, 20.0, mixing, smallest=30, largest=300, rng=seed)
-    matrix = sparse.csr_matrix(graph.to_scipy().astype(float))
-    linked = np.flatnonzero(np.diff(matrix.indptr))
-    return sparse.csr_matrix(matrix[linked][:, linked]), labels[linked]
+    return linked_part(sparse.csr_matrix(graph.to_scipy().astype(float)), labels)
 
 
 KINDS: dict[str, Callable[[float, int], tuple[sparse.csr_matrix, np.ndarray]]] = {"LFR-like": lfr, "ABCD": abcd}

@@ -12,7 +12,7 @@ that repeat the one above. Nodes that hang on one and the same node alone inside
 
 import numpy as np
 from harness import asked, write_table
-from peers_data import real
+from peers_data import draw_ends, linked_part, real
 from scipy import sparse
 from scipy.sparse import csgraph
 from tools import timed
@@ -39,19 +39,14 @@ def knowledge_graph(n: int, seed: int = 5) -> Matrix:
     starts = np.cumsum(sizes) - sizes
     popularity = rng.pareto(1.3, n) + 1.0
 
-    def popular(first: int, last: int, count: int) -> np.ndarray:
-        share = np.cumsum(popularity[first:last])
-        return first + np.minimum(np.searchsorted(share, rng.random(count) * share[-1]), last - first - 1)
-
     spans = [(a, min(a + size, n), 8 * size // 5) for a, size in zip(starts.tolist(), sizes.tolist(), strict=True)]
-    pairs = [(rng.integers(a, b, count), popular(a, b, count)) for a, b, count in spans if b - a > 1]
-    pairs.append((rng.integers(0, n, n // 3), popular(0, n, n // 3)))
+    pairs = [(rng.integers(a, b, count), draw_ends(popularity, a, b, count, rng)) for a, b, count in spans if b - a > 1]
+    pairs.append((rng.integers(0, n, n // 3), draw_ends(popularity, 0, n, n // 3, rng)))
     u, v = (np.concatenate(side) for side in zip(*pairs, strict=True))
     u, v = u[u != v], v[u != v]
     weight = np.where(rng.random(len(u)) < 0.3, 1.0 + rng.integers(0, 9, len(u)), 1.0)
     graph = sparse.coo_matrix((np.r_[weight, weight], (np.r_[u, v], np.r_[v, u])), shape=(n, n)).tocsr()
-    linked = np.flatnonzero(np.diff(graph.indptr))
-    return Matrix(graph[linked][:, linked])
+    return linked_part(graph, np.arange(n))[0]
 
 
 def ours(graph: Matrix, most: int, seed: int) -> tuple[Levels, float]:

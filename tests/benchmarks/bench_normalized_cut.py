@@ -10,12 +10,14 @@ k parts come out. The spread is half the range of NCut over the seeds, in per ce
 scikit-network, scikit-learn, coreset-sc; `real`, `knn` and `mnist-sklearn` need the data that $GRAPHCLUST_DATA names.
 """
 
+from collections.abc import Iterable, Iterator, Sequence
+
 import numpy as np
 import peers_data as data
 import tools
 from harness import asked, write_table
 from scipy import sparse
-from tools import LEIDEN_AT_K, METIS, compare
+from tools import LEIDEN_AT_K, METIS, Tool, compare
 
 from graphclust import Coreset, coreset_sc, normalized_cut, stochastic_block_model
 
@@ -25,22 +27,24 @@ PLANTED = (
     "200x5000:16:4",
 )  # fmt: skip
 SPEC = "blocks x size : degree inside : degree of edges between any two nodes, some of which stay in a block"
+Planted = tuple[str, tuple[sparse.csr_matrix, np.ndarray]]  # name, graph and blocks
 MANY_ENTRIES = 10_000_000  # on larger graphs the rivals run once
 
 
-def planted_row(name: str, matrix, k: int, truth) -> list[str]:
-    """What the planted labels are worth themselves."""
-    return [name, str(k), "planted labels", "", "", f"{normalized_cut(matrix, truth) / k:.4f}", "1.0000", ""]
+def compare_planted(graphs: Iterable[Planted], rivals: Sequence[Tool], repeats: int) -> list[list[str]]:
+    """Rows of each graph, that of the planted labels first; on the largest graphs the rivals run once."""
+    rows = []
+    for name, (matrix, truth) in graphs:
+        k = int(truth.max()) + 1
+        rows.append([name, str(k), "planted labels", "", "", f"{normalized_cut(matrix, truth) / k:.4f}", "1.0000", ""])
+        once = rivals if matrix.nnz > MANY_ENTRIES else ()
+        rows += compare(name, matrix, k, truth, [*OURS, *rivals], repeats, once)
+    return rows
 
 
 def run_planted(repeats: int) -> None:
-    rows = []
-    for spec in PLANTED:
-        matrix, truth = data.largest_component(*data.planted(spec))
-        k = int(truth.max()) + 1
-        rivals = [tools.LEIDEN, METIS, tools.LOUVAIN]
-        rows.append(planted_row(spec, matrix, k, truth))
-        rows += compare(spec, matrix, k, truth, OURS + rivals, repeats, rivals if matrix.nnz > MANY_ENTRIES else ())
+    graphs = ((spec, data.largest_component(*data.planted(spec))) for spec in PLANTED)
+    rows = compare_planted(graphs, [tools.LEIDEN, METIS, tools.LOUVAIN], repeats)
     write_table("normalized_cut_planted", "Planted partitions", tools.HEADER, rows, SPEC)
 
 
@@ -57,25 +61,23 @@ WEIGHTED = ("50x1000:20:4", "20x1000:12:2:unbalanced", "50x1000:8:2")
 
 def run_weighted(repeats: int) -> None:
     """Weights that say nothing about the blocks: how far do they lead each tool astray?"""
-    rows = []
-    for spec in WEIGHTED:
-        for kind in ("exponential", "log-normal"):
+
+    def graphs() -> Iterator[Planted]:
+        for spec in WEIGHTED:
             matrix, truth = data.largest_component(*data.planted(spec))
-            matrix, k, name = data.with_random_weights(matrix, kind), int(truth.max()) + 1, f"{spec}, {kind}"
-            rows.append(planted_row(name, matrix, k, truth))
-            rows += compare(name, matrix, k, truth, [*OURS, LEIDEN_AT_K, METIS], repeats)
+            for kind in ("exponential", "log-normal"):
+                yield f"{spec}, {kind}", (data.with_random_weights(matrix, kind), truth)
+
     notes = "Weights are drawn for each edge by itself, log-normal with sigma 1.5."
+    rows = compare_planted(graphs(), [LEIDEN_AT_K, METIS], repeats)
     write_table("normalized_cut_weighted", "Planted partitions with random weights", tools.HEADER, rows, notes)
 
 
 def run_lfr(repeats: int) -> None:
-    rows = []
-    for mixing in (0.1, 0.2, 0.3, 0.4, 0.5, 0.6):
-        matrix, truth = data.largest_component(*data.lfr(mixing))
-        k, name = int(truth.max()) + 1, f"LFR, mixing {mixing}"
-        rows.append(planted_row(name, matrix, k, truth))
-        rows += compare(name, matrix, k, truth, [*OURS, LEIDEN_AT_K, METIS], repeats)
+    mixings = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6)
+    graphs = ((f"LFR, mixing {mixing}", data.largest_component(*data.lfr(mixing))) for mixing in mixings)
     notes = "5,000 nodes of mean degree 20, communities of 20 to 100 nodes."
+    rows = compare_planted(graphs, [LEIDEN_AT_K, METIS], repeats)
     write_table("normalized_cut_lfr", "LFR benchmark graphs", tools.HEADER, rows, notes)
 
 
@@ -101,35 +103,31 @@ def run_meshes(repeats: int) -> None:
     write_table("normalized_cut_meshes", "Meshes", tools.HEADER, rows)
 
 
-def knn_weighted(distances: sparse.csr_matrix, gaussian: bool) -> sparse.csr_matrix:
-    return data.gaussian_weights(distances) if gaussian else (distances > 0).astype(np.float64)
+SKLEARN, LOBPCG = tools.sklearn_spectral(), tools.sklearn_spectral("lobpcg")
 
 
-SKLEARN = tools.sklearn_spectral()
+def compare_neighbors(name: str, compared: Sequence[Tool], repeats: int) -> list[list[str]]:
+    """Rows of the 50-nearest-neighbor graph of a data set, without weights and with; scikit-learn runs once."""
+    distances, classes = data.largest_component(*data.nearest_neighbors(name, 50))
+    k, rows = len(np.unique(classes)), []
+    for kind, matrix in (("", (distances > 0).astype(np.float64)), (" Gaussian", data.gaussian_weights(distances))):
+        rows += compare(f"{name} 50-NN{kind}", matrix, k, classes, [*OURS, *compared], repeats, (SKLEARN, LOBPCG))
+    return rows
 
 
 def run_knn(repeats: int) -> None:
     rows = []
-    for name in ("satellite", "pendigits", "letter", "mnist"):
-        distances, classes = data.largest_component(*data.nearest_neighbors(name, 50))
-        k = len(np.unique(classes))
-        compared = [*OURS, METIS, *([SKLEARN] if distances.shape[0] < 30_000 else [])]
-        for gaussian in (False, True):
-            label = f"{name} 50-NN{' Gaussian' if gaussian else ''}"
-            rows += compare(label, knn_weighted(distances, gaussian), k, classes, compared, repeats, [SKLEARN])
+    for name in ("satellite", "pendigits", "letter"):
+        rows += compare_neighbors(name, [METIS, SKLEARN], repeats)
+    rows += compare_neighbors("mnist", [METIS], repeats)  # too much for scikit-learn's default solver, which factorizes
     notes = "METIS gets weights times 1000, rounded, or less where their sum would not fit into 32 bits."
     write_table("normalized_cut_knn", "Nearest-neighbor graphs", tools.HEADER, rows, notes)
 
 
 def run_mnist_sklearn(repeats: int) -> None:
-    """scikit-learn's quicker solver on a graph that is too much for its default one, which factorizes it."""
-    lobpcg = tools.sklearn_spectral("lobpcg")
-    distances, classes = data.largest_component(*data.nearest_neighbors("mnist", 50))
-    k, rows = len(np.unique(classes)), []
-    for gaussian in (False, True):
-        label = f"mnist 50-NN{' Gaussian' if gaussian else ''}"
-        rows += compare(label, knn_weighted(distances, gaussian), k, classes, [*OURS, lobpcg], repeats, [lobpcg])
-    write_table("normalized_cut_mnist_sklearn", "The 50-NN graph of MNIST, against scikit-learn", tools.HEADER, rows)
+    """scikit-learn's quicker solver on a graph that is too much for its default one."""
+    rows, title = compare_neighbors("mnist", [LOBPCG], repeats), "The 50-NN graph of MNIST, against scikit-learn"
+    write_table("normalized_cut_mnist_sklearn", title, tools.HEADER, rows)
 
 
 def main() -> None:

@@ -13,7 +13,6 @@ cost: CPU seconds of the path of 2..50 and of each k refined, against `coreset_s
 real needs igraph and the data that $GRAPHCLUST_DATA names; cost needs igraph.
 """
 
-import datetime
 import statistics
 import time
 from functools import partial
@@ -62,7 +61,7 @@ def planted_table(repeats: int) -> None:
         rows.append(shown([name, *agreement, *map(str, counts), *last]))
     counted, exact, within = (sum(int(row[column]) for row in rows) for column in (3, 4, 5))
     notes = (
-        f"{datetime.date.today()}; seeds 0 to {repeats - 1}. "
+        f"seeds 0 to {repeats - 1}. "
         f"Spread is half the range over them. Of {counted} that count {exact} are exact and "
         f"{within} within the tolerance."
     )
@@ -81,7 +80,7 @@ def real_table() -> None:
         clear, n_classes = "yes" if suggestion.clear else "no", int(classes.max()) + 1
         rows.append(shown([name, str(n_classes), str(suggestion.k), clear, others, str(leiden)]))
     header = ["graph", "classes", "suggestion", "clear", "runners-up", "Leiden at 1"]
-    notes = f"{datetime.date.today()}; seed 0."
+    notes = "seed 0."
     write_table("path_real", "The number of clusters that is suggested for annotated graphs", header, rows, notes)
 
 
@@ -105,7 +104,7 @@ def cost_table() -> None:
         values = [modularity(graph, one, resolution=found.resolution) for one in (found, path[found.k])]
         lacking.append(1.0 - values[1] / values[0])
     notes = (
-        f"{datetime.date.today()}; seed 0. "
+        f"seed 0. "
         f"A partition of the path has {np.median(lacking):.2%} less of the objective than a clustering at that k "
         f"alone, at that one's resolution, in the median; {max(lacking):.2%} at most, {min(lacking):.2%} at least."
     )

@@ -14,7 +14,6 @@ less modularity `path[k]` has than `coreset_sc(G, k)`, at the resolution of eith
 those that $GRAPHCLUST_DATA names.
 """
 
-import datetime
 import pathlib
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator
@@ -173,7 +172,7 @@ def write_suggestions(name: str, of_graph: dict[str, list[dict]]) -> None:
     notes = f"{n_right} of {n_all} are right."
     if name not in ("null", "power", "planted"):
         notes = f"For {n_one} of {len(lines)} graphs 19 of 20 answers are one number, or not clear."
-    notes = f"{datetime.date.today()}; seeds 0, 1, ..., as many as a row says. {notes}"
+    notes = f"seeds 0, 1, ..., as many as a row says. {notes}"
     write_table(f"suggestion_{name}", TITLES[name], header, lines, notes)
 
 
@@ -185,7 +184,7 @@ def write_of_path(of_graph: dict[str, list[dict]]) -> None:
         lines.append([graph, *cells])
     of_one, of_path = np.array(lost).T
     notes = (
-        f"{datetime.date.today()}; seed 0. "
+        f"seed 0. "
         f"At the resolution of coreset_sc {np.median(of_one):+.3%} in the median, at most {of_one.max():+.2%}; at that "
         f"of the path {np.median(of_path):+.3%}, at most {of_path.max():+.2%}; below zero the path has more. The third "
         "number is the adjusted Rand index between the two."

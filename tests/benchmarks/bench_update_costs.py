@@ -7,7 +7,6 @@ the others close triangles. Medians of five, each edit of the graph after ten ed
 two. What is printed, with all graphs measured, is results/update_costs.md.
 """
 
-import datetime
 import time
 from collections.abc import Callable
 from typing import Any
@@ -72,7 +71,7 @@ def main() -> None:
             if graph.n_nodes < 500_000 or method != "hierarchy":
                 rows.append(shown(row_of(name, graph, method, make)))
     header = ["graph", "entries", "method", "full run", *SIZES]
-    notes = f"{datetime.date.today()}; processor time, seeds 0 and 1 of full runs, 0 of updates."
+    notes = "processor time, seeds 0 and 1 of full runs, 0 of updates."
     write_table("update_costs", "Updates by the number of edges that change", header, rows, notes)
 
 

@@ -12,7 +12,6 @@ update's modularity beside a full run's on the same graph. Labels: of nodes more
 updates in a row of 40 edges each. The first update is left out of the median: it compiles.
 """
 
-import datetime
 import pathlib
 import pickle
 
@@ -104,7 +103,7 @@ def main() -> None:
         "modularity", "of a full run", "difference", "far labels kept",
     ]  # fmt: skip
     title = f"Updates of a clustering of {options.nodes:,} nodes, {options.updates} in a row with 1 % of the edges each"
-    notes = f"{datetime.date.today()}; seeds 0 and 1 of full runs, 0, 1, ... of updates."
+    notes = "seeds 0 and 1 of full runs, 0, 1, ... of updates."
     name = "updates" if options.updates == 100 else f"updates_{options.updates}"
     write_table(name, title, header, rows, notes, whole=options.nodes == 1_000_000 and len(rows) == 2)
 

@@ -1,6 +1,7 @@
-"""What all benchmarks share: arguments, rows that are kept, and tables under results/ with the machine of the run."""
+"""What all benchmarks share: arguments, rows that are kept, and tables under results/ with machine and day."""
 
 import argparse
+import datetime
 import json
 import os
 import pathlib
@@ -87,7 +88,8 @@ def write_table(
     name: str, title: str, header: Sequence[str], rows: Sequence[Sequence[str]], notes: str = "", whole: bool = True
 ) -> None:
     """Print a markdown table; if it is whole, write it to results/<name>.md."""
-    parts = [f"# {title}", machine(), aligned(header, rows), *([notes] if notes else [])]
+    made = f"{machine()}; {datetime.date.today()}"
+    parts = [f"# {title}", made, aligned(header, rows), *([notes] if notes else [])]
     text = "\n\n".join(parts) + "\n"
     print(text)
     if whole:

@@ -26,21 +26,28 @@ def planted(spec: str, seed: int = 0) -> tuple[sparse.csr_matrix, np.ndarray]:
         sizes = (n_blocks * size * 0.15 * 0.85 ** np.arange(n_blocks)).astype(int) + 50
     n = int(sizes.sum())
     propensity = np.minimum(rng.pareto(2.5, n) + 1, np.sqrt(n)) if "dc" in flags else np.ones(n)
-
-    def ends(first, last, count):
-        share = np.cumsum(propensity[first:last])
-        return first + np.minimum(np.searchsorted(share, rng.random(count) * share[-1]), last - first - 1)
-
     bounds = np.concatenate([[0], np.cumsum(sizes)])
     spans = [(a, b, int((b - a) * float(inside) / 2)) for a, b in itertools.pairwise(bounds)]
     spans.append((0, n, int(n * float(anywhere) / 2)))
-    pairs = [(ends(*span), ends(*span)) for span in spans]
+    pairs = [(draw_ends(propensity, *span, rng), draw_ends(propensity, *span, rng)) for span in spans]
     u, v = (np.concatenate(side) for side in zip(*pairs, strict=True))
     kept = u != v
     u, v = u[kept], v[kept]
     matrix = sparse.coo_matrix((np.ones(2 * len(u)), (np.r_[u, v], np.r_[v, u])), shape=(n, n)).tocsr()
     matrix.data[:] = 1.0
     return matrix, np.repeat(np.arange(n_blocks), sizes)
+
+
+def draw_ends(propensity: np.ndarray, first: int, last: int, count: int, rng: np.random.Generator) -> np.ndarray:
+    """So many of the nodes first..last-1, each with a probability in proportion to its propensity."""
+    share = np.cumsum(propensity[first:last])
+    return first + np.minimum(np.searchsorted(share, rng.random(count) * share[-1]), last - first - 1)
+
+
+def linked_part(matrix: sparse.csr_matrix, labels: np.ndarray) -> tuple[sparse.csr_matrix, np.ndarray]:
+    """Without the isolated nodes."""
+    linked = np.flatnonzero(np.diff(matrix.indptr))
+    return sparse.csr_matrix(matrix[linked][:, linked]), labels[linked]
 
 
 def real_graph(path: pathlib.Path) -> tuple[sparse.csr_matrix, np.ndarray]:
