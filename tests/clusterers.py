@@ -39,11 +39,15 @@ OF_GRAPHS: dict[str, Callable[[], Any]] = {
     "directed": lambda: graphclust.coreset_sc(DIRECTED, 4, rng=0),
     "communities": lambda: graphclust.communities(CRUMBS, rng=0),
     "communities within bounds": lambda: graphclust.communities(FEW, max_size=40, min_size=5, rng=0),
+    "coreset_sc within bounds": lambda: graphclust.coreset_sc(FEW, 6, max_size=90, min_size=70, effort="high", rng=0),
     "balanced_partition": lambda: graphclust.balanced_partition(FEW, 8, effort="high", rng=0),
     "a path": lambda: clustering_of_path(),
     "a path within bounds": lambda: clustering_of_path(min_size=155, max_size=165),
 }
-SIZES = {"communities within bounds": (5, 40), "balanced_partition": (1, 62), "a path within bounds": (155, 165)}
+SIZES = {
+    "communities within bounds": (5, 40), "coreset_sc within bounds": (70, 90), "balanced_partition": (1, 62),
+    "a path within bounds": (155, 165),
+}  # fmt: skip
 
 
 @cache

@@ -31,20 +31,20 @@ from graphclust.objective.objective import additive_objective, ratio_objective, 
 pytestmark = pytest.mark.skipif("NUMBA_DISABLE_JIT" in os.environ, reason="no loop is compiled")
 
 
-@pytest.mark.parametrize("ask", [communities, lambda G, **o: coreset_sc(G, 3, objective="normalized_cut", **o)])
+@pytest.mark.parametrize(
+    "ask",
+    [
+        lambda G: communities(G, effort="low", rng=3).labels,
+        lambda G: coreset_sc(G, 3, objective="normalized_cut", effort="low", rng=3).labels,
+        lambda G: hierarchy(G, max_size=6, effort="low", rng=0).levels,
+    ],
+)
 def test_labels_of_plain_loops_are_those_of_compiled_ones(ask):
     for graph in (nx.karate_club_graph(), nx.connected_caveman_graph(6, 4), nx.gnp_random_graph(40, 0.1, seed=1)):
         graph.remove_nodes_from(list(nx.isolates(graph)))
         with plain():
-            labels = ask(graph, effort="low", rng=3).labels
-        assert np.array_equal(labels, ask(graph, effort="low", rng=3).labels)
-
-
-def test_levels_of_plain_loops_are_those_of_compiled_ones():
-    graph = nx.davis_southern_women_graph()
-    with plain():
-        levels_of_plain = hierarchy(graph, max_size=6, rng=0).levels
-    np.testing.assert_equal(levels_of_plain, hierarchy(graph, max_size=6, rng=0).levels)
+            of_plain = ask(graph)
+        np.testing.assert_equal(of_plain, ask(graph))
 
 
 def test_numbers_are_counted_in_arrays_within_arrays():

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import graphclust
-from graphclust import GraphValidationError, communities
+from graphclust import GraphValidationError, communities, coreset_sc
 from graphclust.compiled.graphs import balance
 from graphclust.compiled.graphs import fiduccia_mattheyses as climbing
 from graphclust.compiled.graphs.levels import Task
@@ -20,7 +20,6 @@ from graphclust.compiled.graphs.objective import ADDITIVE, Objective
 from graphclust.compiled.graphs.region_growing import balance_connected, grow_halves, join_singletons
 from graphclust.compiled.runtime.loops import plain
 from graphclust.compiled.runtime.random_numbers import draws_of
-from graphclust.engine.bounds import as_bounds, as_bounds_of_k
 from graphclust.engine.connectivity import connect_once, find_connected_parts
 from graphclust.engine.contraction import agglomerate
 from graphclust.engine.levels import run_on, value, with_sizes_as_masses, with_sums
@@ -139,10 +138,10 @@ def test_impossible_bounds_are_named(options, words):
 
 
 def test_one_cluster_that_cannot_be_is_counted_in_the_singular():
-    with pytest.raises(ParameterError, match=r"^1 cluster of min_size=4 holds 4 or more, .* expected min_size <= 3$"):
-        as_bounds_of_k(np.ones(3), 1, 4, None, None)
-    with pytest.raises(ParameterError, match=r"^1 cluster of max_size=2 holds at most 2, .* max_size >= 3 or k >= 2$"):
-        as_bounds_of_k(np.ones(3), 1, None, 2, None)
+    path, words = nx.path_graph(3), r"^1 cluster of max_size=2 holds at most 2, .* max_size >= 3 or k >= 2$"
+    refuses(ParameterError, words, coreset_sc, path, 1, max_size=2)
+    words = "^1 cluster of min_size=4 holds 4 or more, .* expected min_size <= 3$"
+    refuses(ParameterError, words, coreset_sc, path, 1, min_size=4)
 
 
 def test_an_attribute_of_a_matrix_is_refused():
@@ -150,15 +149,16 @@ def test_an_attribute_of_a_matrix_is_refused():
         communities(nx.to_scipy_sparse_array(nx.karate_club_graph()), max_size=9, node_weight="age")
 
 
-@given(st.integers(1, 60), st.integers(1, 12), st.integers(1, 12))
-def test_bounds_pass_exactly_where_some_number_of_clusters_meets_them(n, least, most):
-    is_possible = any(k * least <= n <= k * most for k in range(1, n + 1))
+@settings(deadline=None)
+@given(st.integers(2, 60), st.none() | st.integers(1, 8), st.integers(1, 12), st.integers(1, 12))
+def test_bounds_pass_exactly_where_some_number_of_clusters_or_k_meets_them(n, k, least, most):
+    numbers, options = range(1, n + 1) if k is None else [min(k, n)], {"min_size": least, "max_size": most, "rng": 0}
     try:
-        as_bounds(np.ones(n), least, most)
+        found = coreset_sc(nx.path_graph(n), numbers[0], **options) if k else communities(nx.path_graph(n), **options)
     except ParameterError:
-        assert not is_possible
+        assert not any(least <= most and k * least <= n <= k * most for k in numbers)
     else:
-        assert is_possible
+        assert found.k in numbers and least <= found.sizes.min() and found.sizes.max() <= most
 
 
 def level_and_run(G, sizes, objective="modularity"):

@@ -16,9 +16,9 @@ from scipy.io import mmread, mmwrite
 import graphclust
 from graphclust import Coreset, coreset_sc
 from graphclust.engine import v_cycle
-from graphclust.engine.bounds import as_bounds_of_k, describe_sure_bounds, pack
+from graphclust.engine.bounds import describe_sure_bounds, pack
 from graphclust.engine.levels import run_on
-from graphclust.errors import GraphValidationError, Interrupted, ParameterError
+from graphclust.errors import GraphValidationError, ParameterError
 from graphclust.faces.cli.main import main
 from graphclust.objective.objective import OBJECTIVES, weigh
 
@@ -209,19 +209,6 @@ def test_a_suggested_k_is_one_that_the_bounds_allow():
     assert found.sizes.max() <= 5 and found.k >= 16 and any("k was not given" in said for said in found.remarks)
 
 
-def test_an_interruption_returns_clusters_within_the_bounds():
-    calls = []
-
-    def stop(stage, done, total):
-        calls.append(stage)
-        if len(calls) > 25:  # the search without bounds makes 16
-            raise KeyboardInterrupt
-
-    with pytest.raises(Interrupted) as caught:
-        coreset_sc(nx.grid_2d_graph(40, 40), 9, max_size=180, effort="high", rng=0, progress=stop)
-    assert caught.value.best.sizes.max() <= 180 and caught.value.best.n_clusters == 9
-
-
 @pytest.mark.parametrize(
     ("options", "words"),
     [
@@ -257,18 +244,6 @@ def test_nodes_that_are_put_aside_are_counted_where_the_others_are_too_few():
         with pytest.raises(ParameterError, match=words):
             refused()
     assert coreset_sc(G, 2, min_size=9, components="all", rng=0).sizes.tolist() == [9, 9]
-
-
-@given(st.integers(1, 40), st.integers(1, 8), st.integers(1, 12), st.integers(1, 12))
-def test_bounds_pass_exactly_where_k_clusters_meet_them(n, k, least, most):
-    if k > n:
-        return
-    try:
-        as_bounds_of_k(np.ones(n), k, least, most, None)
-    except ParameterError:
-        assert not (least <= most and k * least <= n <= k * most)
-    else:
-        assert least <= most and k * least <= n <= k * most
 
 
 @given(st.lists(st.integers(1, 9), min_size=2, max_size=30), st.integers(1, 6))

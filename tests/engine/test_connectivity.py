@@ -3,7 +3,7 @@
 import networkx as nx
 import numpy as np
 import pytest
-from aims import looped
+from aims import assert_exact_sums, looped
 from cases import for_each
 from scipy import sparse
 
@@ -47,8 +47,7 @@ def test_parts_of_random_clusters_join_neighbors_and_the_sums_follow(name, seed)
     labels = np.random.default_rng(seed).permutation(np.arange(60) % k).astype(np.int32)
     found = connectivity.connect_once(run.finest, with_sums(run.finest, labels, k, run), goal_of(run, name, k), run)
     assert parts_of_clusters(graph, found.labels) == [1] * k
-    for known, read in zip(found.sums, with_sums(run.finest, found.labels, k, run).sums, strict=True):
-        assert known == pytest.approx(read, abs=1e-9)
+    assert_exact_sums(found, run)
 
 
 def test_a_part_for_which_no_neighbor_has_room_stays_and_the_sums_follow():
@@ -60,8 +59,7 @@ def test_a_part_for_which_no_neighbor_has_room_stays_and_the_sums_follow():
     task = goal_of(run, "modularity", 2)._replace(most=3.0)
     found = connectivity.connect_once(run.finest, start, task, run)
     assert found.labels.tolist() == [0, 0, 0, 1, 1, 1, 0, 0]
-    for known, read in zip(found.sums, with_sums(run.finest, found.labels, 2, run).sums, strict=True):
-        assert known == pytest.approx(read, abs=1e-12)
+    assert_exact_sums(found, run)
 
 
 @for_each("name", OBJECTIVES)

@@ -148,27 +148,6 @@ def test_every_cluster_is_connected_and_labels_have_no_gap(name, objective, reso
     assert number_of_connected_parts(graph, found.labels) == found.k
 
 
-@pytest.mark.parametrize("at_once", [0, levels.AT_ONCE])
-def test_no_step_lets_the_value_fall(at_once, monkeypatch):
-    monkeypatch.setattr(levels, "AT_ONCE", at_once)  # 0: in steps, as large graphs are worked on
-    on, run = run_on(looped(80, 5, 0.1))
-    level, task = run.finest, task_at(on, 1.0, "modularity")
-    schedule = schedule_for_any_number(task)
-    found = random_partition(run, 9)
-    steps = [
-        lambda found: local_moving.refine(level, found, task, run),
-        lambda found: engine.v_cycle(level, found, task, 4.0 * task.objective.penalty, run),
-        lambda found: family_tree.recombine(level, [found, random_partition(run, 5)], schedule, run),
-        lambda found: engine.v_cycle(level, found, task, task.objective.penalty, run),
-        lambda found: family_tree.evolve(level, found, schedule, 8, run),
-    ]
-    for step in steps:
-        after = step(found)
-        assert levels.value(after, task) >= levels.value(found, task) - 1e-9
-        found = after
-    assert levels.value(found, task) > levels.value(random_partition(run, 9), task)
-
-
 @pytest.mark.parametrize("free", [True, False])
 def test_steps_over_blocks_are_those_in_one_call(free, monkeypatch):
     graph = looped(120, 11, 0.08)

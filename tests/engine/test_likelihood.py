@@ -18,7 +18,6 @@ from graphclust.engine.likelihood import (
     is_likelier_labeling,
     length_of_clusters,
     log_likelihood,
-    nats_saved,
     resolution_of_clusters,
     without_weights,
 )
@@ -45,6 +44,10 @@ def on_and_labels(objective, seed=5):
 
 def partition_of(run, labels):
     return with_sums(run.finest, labels.astype(np.int32), int(labels.max()) + 1, run)
+
+
+def nats_saved(graph, labels):
+    return gc.Clustering(labels, int(labels.max()) + 1, graph, objective="modularity").certainty().nats_saved
 
 
 def sums_of(on, labels):
@@ -143,9 +146,9 @@ def test_nothing_is_saved_by_one_cluster_or_by_what_are_no_clusters():
 
 def test_clusters_found_in_noise_save_nothing_and_planted_ones_do():
     graph, labels = gc.planted_partition(4, 50, 10, 3, rng=1)
-    noise = gc.as_graph(nx.gnm_random_graph(200, 1300, seed=1))
+    noise = nx.gnm_random_graph(200, 1300, seed=1)
     assert nats_saved(graph, labels) > 300.0
-    assert max(nats_saved(noise, gc.coreset_sc(noise, k, rng=0).labels) for k in (2, 4, 8)) < -30.0
+    assert max(gc.coreset_sc(noise, k, rng=0).certainty().nats_saved for k in (2, 4, 8)) < -30.0
     assert nats_saved(graph, np.random.default_rng(0).permutation(labels)) < -100.0
 
 

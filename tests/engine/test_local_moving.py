@@ -7,6 +7,7 @@ from aims import (
     AIMS,
     ONE_OF_EACH,
     WITH_EDGES,
+    assert_exact_sums,
     connected_part,
     looped,
     random_labels,
@@ -30,21 +31,6 @@ from graphclust.engine.local_moving import find_regions, refine
 from graphclust.objective.objective import OBJECTIVES, weigh
 
 GRAPHS = [*WITH_EDGES, "uneven and looped"]
-
-
-def some_graph(name):
-    return looped() if name == "uneven and looped" else connected_part(name)
-
-
-def value(graph, labels, name, resolution):
-    return reference.value(graph.to_scipy().toarray(), labels, name, resolution)
-
-
-def assert_same_sums(found, run, scale=1.0):
-    exact = with_sums(run.finest, found.labels, len(found.sums.size), run).sums
-    np.testing.assert_allclose(found.sums.inside, exact.inside, rtol=1e-9, atol=1e-9 * scale)
-    np.testing.assert_allclose(found.sums.mass, exact.mass, rtol=1e-9, atol=1e-9 * scale)
-    assert found.sums.size.tolist() == exact.size.tolist()
 
 
 @for_each("name", WITH_EDGES)
@@ -76,7 +62,7 @@ def test_the_value_never_falls_move_by_move(graph, objective, resolution, monkey
 
     The moves of a batch are made again one by one: each gains what it was made for, more than nothing.
     """
-    graph = some_graph(graph)
+    graph = connected_part(graph)
     run, wanted = run_and_objective(graph, objective, resolution, 3)
     (labels, sums), A = random_partition(run, 3, 7), graph.to_scipy().toarray()
     # A ratio needs the mass of the lightest cluster; a plain score has the round-off of the heaviest ones anyway.
@@ -108,7 +94,7 @@ def test_the_value_never_falls_move_by_move(graph, objective, resolution, monkey
 @for_each("graph", ["karate", "some loops", "uneven and looped", "looped block model"])
 def test_the_chosen_moves_are_the_best_of_all(graph, objective, resolution):
     """Among neighboring clusters, and where clusters may open, among these and one of the node alone."""
-    graph = some_graph(graph)
+    graph = connected_part(graph)
     A, k = graph.to_scipy().toarray(), 4
     run, wanted = run_and_objective(graph, objective, resolution, k)
     nodes = np.arange(graph.n_nodes, dtype=np.int32)
@@ -138,7 +124,7 @@ def test_a_refinement_keeps_k_clusters_and_its_sums_are_those_of_its_labels(
     name, objective, resolution, at_once, monkeypatch
 ):
     monkeypatch.setattr(levels, "AT_ONCE", at_once)
-    graph = some_graph(name)
+    graph = connected_part(name)
     for k in {min(2, graph.n_nodes), min(4, graph.n_nodes)}:
         run, wanted = run_and_objective(graph, objective, resolution, k)
         found = random_partition(run, k)
@@ -146,7 +132,7 @@ def test_a_refinement_keeps_k_clusters_and_its_sums_are_those_of_its_labels(
         for once in (False, True):
             made = refine(run.finest, found, Task(wanted, k), run, once=once)
             assert (np.bincount(made.labels, minlength=k) > 0).all() and len(made.sums.size) == k
-            assert_same_sums(made, run, graph.total_volume)
+            assert_exact_sums(made, run, graph.total_volume)
             assert value_of(wanted, made.sums) >= value_of(wanted, found.sums) - 1e-12 * wanted.unit * k
         assert all((ours == before).all() for ours, before in zip((found.labels, *found.sums), given, strict=True))
 
@@ -301,12 +287,12 @@ def test_regions_are_as_good_as_those_of_sequential_passes(name, at_once, monkey
 def test_regions_do_not_cross_parts_and_their_sums_are_theirs(at_once, monkeypatch):
     monkeypatch.setattr(levels, "AT_ONCE", at_once)
     for name in ("karate", "grid", "uneven and looped", "star"):
-        graph = some_graph(name)
+        graph = connected_part(name)
         run, parts = run_on(weigh(graph, "modularity"), 5), random_labels(graph.n_nodes, 2, 7).astype(np.int32)
         for level in (run.finest, v_cycle.rows_within(run.finest, parts)):
             regions = find_regions(level, run.totals.chance, run)
             assert regions.labels.max() + 1 == len(regions.sums.size) < graph.n_nodes
-            assert_same_sums(regions, run, graph.total_volume)
+            assert_exact_sums(regions, run, graph.total_volume)
         assert len(np.unique(np.c_[regions.labels, parts], axis=0)) == len(regions.sums.size)
 
 
@@ -331,7 +317,7 @@ def test_numbers_of_clusters_have_no_gap_once_some_are_empty():
     made = loops.without_gaps(labels.copy(), sums)
     assert np.unique(made.labels[np.sort(np.unique(made.labels, return_index=True)[1])]).tolist() == [0, 1, 2, 3, 4]
     assert made.labels[0] == 0 and len(np.unique(np.c_[made.labels, labels], axis=0)) == 5
-    assert_same_sums(Partition(*made), run)
+    assert_exact_sums(Partition(*made), run)
 
 
 def test_the_better_of_two_candidates_is_the_one_of_more_gain_than_asked_for_or_of_the_lower_number():

@@ -15,9 +15,10 @@ from reference import objectives as reference
 from scipy import sparse
 
 import graphclust as gc
-from graphclust.engine import engine, family_tree, levels, v_cycle
+from graphclust.engine import engine, family_tree, levels, local_moving, v_cycle
 from graphclust.engine.levels import run_on, value, with_sums
 from graphclust.engine.likelihood import log_likelihood
+from graphclust.engine.resolution import schedule_for_any_number, task_at
 from graphclust.objective.objective import as_objective_choice, weigh
 from graphclust.partition import coreset_sc as door
 
@@ -65,18 +66,24 @@ def test_the_value_that_a_partition_says_it_has_is_its_value(objective, resoluti
 
 
 @pytest.mark.parametrize("at_once", [0, levels.AT_ONCE])
-@pytest.mark.parametrize(("objective", "resolution"), ONE_OF_EACH)
+@pytest.mark.parametrize(
+    ("objective", "resolution", "k"), [*((*one, 5) for one in ONE_OF_EACH), ("modularity", 1.0, 0)]
+)
 @pytest.mark.parametrize("name", ["grid", "power-law blocks", "uneven and looped"])
-def test_no_step_lets_the_value_fall_and_all_keep_k_clusters(name, objective, resolution, at_once, monkeypatch):
-    """Of the engine for exactly k, in one call or in steps over blocks."""
+def test_no_step_lets_the_value_fall_and_all_keep_k_clusters(name, objective, resolution, k, at_once, monkeypatch):
+    """Of the engine for exactly k or for any number, in one call or in steps over blocks."""
     monkeypatch.setattr(levels, "AT_ONCE", at_once)
     graph = looped(60, 3, 0.1) if name == "uneven and looped" else connected_part(name)
     run, choice = run_on(weigh(graph, objective), 5), as_objective_choice(objective, resolution)
-    schedule = engine.plan_on(run.finest, 5, choice, run)
+    if k:
+        schedule = engine.plan_on(run.finest, k, choice, run)
+    else:
+        schedule = schedule_for_any_number(task_at(weigh(graph, objective), resolution, objective))
     random = np.random.default_rng(1).permutation(np.arange(graph.n_nodes) % 5).astype(np.int32)
     found = with_sums(run.finest, random, 5, run)
     other = engine.v_cycle(run.finest, None, schedule.task, schedule.penalties[0], run)
     steps = [
+        lambda found: local_moving.refine(run.finest, found, schedule.task, run),
         lambda found: engine.v_cycle(run.finest, found, schedule.task, schedule.penalties[-1], run),
         lambda found: family_tree.recombine(run.finest, [found, other], schedule, run),
         lambda found: engine.improve(run.finest, found, schedule, run),
@@ -85,7 +92,9 @@ def test_no_step_lets_the_value_fall_and_all_keep_k_clusters(name, objective, re
     for step in steps:
         after = step(found)
         assert value(after, schedule.task) >= value(found, schedule.task) - 1e-9 * schedule.task.objective.unit
-        assert (np.bincount(after.labels, minlength=5) > 0).all() and len(after.sums.size) == 5
+        assert (np.bincount(after.labels, minlength=k) > 0).all() and len(after.sums.size) == (
+            k or after.labels.max() + 1
+        )
         found = after
     assert value(found, schedule.task) >= value(other, schedule.task) - 1e-9 * schedule.task.objective.unit
 
