@@ -34,8 +34,7 @@ PREFIX = ".graphclust-"
 PARTIAL = ".partial"
 LONGEST_NAME = 255  # bytes
 MOST_TRIALS = 100  # to replace a folder that others replace
-_FILE = re.compile(re.escape(PREFIX) + r"[0-9a-z_]{8}")
-_FOLDER = re.compile(re.escape(PREFIX) + r"[0-9a-f]{16}-new-[0-9a-f]{8}")
+_TEMPORARY = re.compile(re.escape(PREFIX) + r"([0-9a-z_]{8}|[0-9a-f]{16}-new-[0-9a-f]{8})")  # a file, or a folder
 _LINKS_REFUSED = getattr(os, "O_NOFOLLOW", 0)
 _BINARY = getattr(os, "O_BINARY", 0)  # of Windows
 _RENAME_EXCHANGE, _AT_FDCWD = 2, -100  # of Linux
@@ -62,7 +61,8 @@ def check_target(path: str | os.PathLike, overwrite: bool, never: str | os.PathL
         raise IsADirectoryError(f"cannot write {said}: it is a folder, expected the name of a file")
     if os.path.exists(name) and not os.path.isfile(name):
         raise ParameterError(f"cannot write {name}: it is a device or a socket, expected the name of a file or a pipe")
-    if is_open_file(name):
+    device = os.path.realpath(os.path.dirname(os.path.abspath(name)))
+    if os.path.isfile(name) and (device == "/dev" or device.startswith("/proc/")):  # such as /dev/stdout
         raise ParameterError(f"{name} stands for a file that is open already; give that file's own name")
     check_not_input(name, never)
     if os.path.lexists(name) and not overwrite:
@@ -74,7 +74,7 @@ def check_target(path: str | os.PathLike, overwrite: bool, never: str | os.PathL
 
 
 def check_not_input(name: str, never: str | os.PathLike | None) -> None:
-    """Refuse an output that is the input, `never`, whatever the two are called."""
+    """Refuse an output that is the input, `never`, whatever both are called."""
     if never is not None and os.path.exists(name) and os.path.exists(never) and os.path.samefile(name, never):
         raise ParameterError(f"output {name} is the input file, which is never overwritten; choose another name")
 
@@ -94,8 +94,19 @@ def whole_file(
         if is_pipe(name):
             with open(name, "wb") as file:
                 yield file
-        else:
-            yield from _rename_when_whole(name, overwrite)
+            return
+        folder = os.path.dirname(name) or "."
+        with ExitStack() as stack:
+            try:
+                handle, temporary = stack.enter_context(temporary_file(folder))
+            except OSError as problem:
+                where = f"no file can be made in the folder {escape_controls(folder)}, {problem.strerror}"
+                raise type(problem)(problem.errno, f"cannot write {escape_controls(name)}: {where}") from None
+            with os.fdopen(handle, "wb", buffering=1 << 20, closefd=False) as file:
+                yield file
+            os.fsync(handle)
+            check_target(name, overwrite)
+            os.replace(temporary, name)
 
 
 @contextmanager
@@ -111,22 +122,6 @@ def no_room_named(name: str, needed: Callable[[], str], advice: str = "nothing w
         raise OSError(code, f"cannot write {escape_controls(name)}: {reason}") from problem
 
 
-def _rename_when_whole(name: str, overwrite: bool) -> Iterator[IO[bytes]]:
-    """A file beside the target, which takes its name once it is whole and on the disk, and else goes."""
-    folder = os.path.dirname(name) or "."
-    with ExitStack() as stack:
-        try:
-            handle, temporary = stack.enter_context(temporary_file(folder))
-        except OSError as problem:
-            where = f"no file can be made in the folder {escape_controls(folder)}, {problem.strerror}"
-            raise type(problem)(problem.errno, f"cannot write {escape_controls(name)}: {where}") from None
-        with os.fdopen(handle, "wb", buffering=1 << 20, closefd=False) as file:
-            yield file
-        os.fsync(handle)
-        check_target(name, overwrite)
-        os.replace(temporary, name)
-
-
 def is_pipe(path: str | os.PathLike) -> bool:
     """Whether a pipe, a terminal or another device of characters such as /dev/null has this name."""
     try:
@@ -134,12 +129,6 @@ def is_pipe(path: str | os.PathLike) -> bool:
     except (OSError, ValueError):
         return False
     return stat.S_ISFIFO(mode) or stat.S_ISCHR(mode)
-
-
-def is_open_file(path: str | os.PathLike) -> bool:
-    """Whether a name such as /dev/stdout stands for a file that this process was given open."""
-    folder = os.path.realpath(os.path.dirname(os.path.abspath(os.fsdecode(path))))
-    return os.path.isfile(path) and (folder == "/dev" or folder.startswith("/proc/"))
 
 
 def check_length(path: str) -> None:
@@ -187,18 +176,17 @@ def temporary_folder(target: str) -> Iterator[str]:
 
 def remove_abandoned(folder: str, target: str | None = None) -> None:
     """Remove the temporaries of dead writers from a folder, also a store that was replaced by the one at the target."""
-    with suppress(OSError), os.scandir(folder or ".") as entries:
-        names = [entry.name for entry in entries if entry.name.startswith(PREFIX)]
+    if fcntl is None:
+        return
+    with suppress(OSError):
         replaced = _start(target, "old") if target is not None and os.path.lexists(target) else None
-        for name in names:
-            if _FILE.fullmatch(name) or _FOLDER.fullmatch(name) or (replaced and name.startswith(replaced)):
+        for name in os.listdir(folder or "."):
+            if _TEMPORARY.fullmatch(name) or (replaced and name.startswith(replaced)):
                 _remove_if_abandoned(os.path.join(folder, name))
 
 
 def _remove_if_abandoned(path: str) -> None:
-    """Remove what a process that is gone has left: it holds no lock, and is a file or folder of this user."""
-    if fcntl is None:
-        return
+    """Remove what holds no lock, so that its writer is gone, and is a file or a folder of this user."""
     with suppress(OSError):
         is_folder = stat.S_ISDIR(os.lstat(path).st_mode)
         handle = os.open(path, (os.O_RDONLY if is_folder else os.O_RDWR) | os.O_NONBLOCK | _LINKS_REFUSED)
@@ -255,8 +243,7 @@ def take_back(target: str) -> None:
     folder, start = os.path.dirname(target), _start(target, "old")
     with suppress(OSError, ValueError):
         for name in sorted(name for name in os.listdir(folder or ".") if name.startswith(start)):
-            aside = os.path.join(folder, name)
-            with _held(aside):
+            with _held(aside := os.path.join(folder, name)):
                 if not os.path.lexists(target):
                     os.rename(aside, target)
 
@@ -312,11 +299,16 @@ def _held(folder: str) -> Iterator[None]:
         yield
 
 
-def _lock(handle: int) -> None:
-    """Wait for the lock; where there are none, go on."""
-    if fcntl is not None:
-        with suppress(OSError):
-            fcntl.flock(handle, fcntl.LOCK_EX)
+def _lock(handle: int, wait: bool = True) -> bool:
+    """Take the lock, or do not `wait` and say False where another process has it; where there are no locks, go on."""
+    try:
+        if fcntl is not None:
+            fcntl.flock(handle, fcntl.LOCK_EX if wait else fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    except OSError:  # a file system without locks
+        pass
+    return True
 
 
 def _is_at(handle: int, path: str) -> bool:
@@ -335,21 +327,22 @@ def partial_folder(target: str) -> Iterator[str]:
     """
     remove_abandoned(os.path.dirname(target), target)
     folder = name_of_partial(target)
-    handle: int | None = None
     try:
-        try:
-            os.mkdir(folder, 0o700)
-        except FileExistsError:
-            _check_own(folder)
-        handle = _lock_at_once(folder)
-        if handle is None:
+        os.mkdir(folder, 0o700)
+    except FileExistsError:
+        _check_own(folder)
+    path = os.path.join(folder, LOCK)
+    handle = os.open(path, os.O_RDWR | os.O_CREAT | _LINKS_REFUSED, 0o600)
+    try:
+        if not (_lock(handle, wait=False) and _is_at(handle, path)):  # or its owner has just removed the folder
             raise ParameterError(f"{folder} is being written by another process; wait for it")
-        yield folder
-    finally:
-        if handle is not None:
+        try:
+            yield folder
+        finally:
             if not os.path.exists(os.path.join(folder, NOTES)):
                 shutil.rmtree(folder, ignore_errors=True)
-            os.close(handle)
+    finally:
+        os.close(handle)
 
 
 def remove_partial(target: str) -> None:
@@ -382,20 +375,3 @@ def _check_own(folder: str) -> None:
         return
     remedy = "remove it if nobody converts there, or choose another target"
     raise ParameterError(f"{folder}, where the parts of the store are made, {what}; {remedy}")
-
-
-def _lock_at_once(folder: str) -> int | None:
-    """The handle of the lock of a folder, made where it is missing; None where another process has it."""
-    path = os.path.join(folder, LOCK)
-    handle = os.open(path, os.O_RDWR | os.O_CREAT | _LINKS_REFUSED, 0o600)
-    try:
-        if fcntl is not None:
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        is_held = _is_at(handle, path)  # or its owner has finished meanwhile, and removed the folder
-    except BlockingIOError:
-        is_held = False
-    except OSError:  # a file system without locks
-        is_held = True
-    if not is_held:
-        os.close(handle)
-    return handle if is_held else None
