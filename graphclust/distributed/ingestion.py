@@ -218,13 +218,13 @@ def write_store(name: str, ranges: list[Rows], bounds: np.ndarray, overwrite: bo
         lengths["weights"] = n_entries
     if any(part.looped for part in ranges):
         lengths["loops"] = n
-    with new_store(name, lengths, overwrite) as store:
-        store.arrays["indptr"][0] = start = 0
+    with new_store(name, lengths, overwrite) as arrays:
+        arrays["indptr"][0] = start = 0
         for (first, last), part in zip(pairwise(bounds.tolist()), ranges, strict=True):
             with np.load(part.file) as rows:
-                store.arrays["indptr"][first + 1 : last + 1] = start + np.cumsum(rows["lengths"])
+                arrays["indptr"][first + 1 : last + 1] = start + np.cumsum(rows["lengths"])
                 for array in lengths.keys() - {"indptr"}:
                     of_entries = array in ("indices", "weights")
                     place = slice(start, start + part.n_entries) if of_entries else slice(first, last)
-                    store.arrays[array][place] = rows[array]
+                    arrays[array][place] = rows[array]
             start += part.n_entries

@@ -170,6 +170,9 @@ def content_of(graph: Graph, format: str) -> GraphContent:
     if format in NETWORK_FORMATS:
         network = _name_network(graph, format)
         return GraphContent(lambda file: write_network(file, network, format), lambda: _network_bytes(network, format))
+    if format in ("snap", "csv") and graph.isolated.any():
+        remedy = f"format={format!r} cannot hold nodes without edges, format='matrix_market' can"
+        raise GraphValidationError(f"G has {amount(int(graph.isolated.sum()), 'isolated node')}; {remedy}")
     formatted = {"matrix_market": _matrix_market, "snap": _snap, "csv": _csv, "metis": _metis}[format]
     lines, n_rows = formatted(graph), graph.n_nodes if format == "metis" else graph.n_edges
     first = next(lines)  # refuses here
@@ -221,15 +224,8 @@ def _matrix_market(graph: Graph) -> Iterator[str]:
         yield _rows((high + 1).tolist(), (low + 1).tolist(), weights)
 
 
-def _refuse_isolated(graph: Graph, format: str) -> None:
-    if graph.isolated.any():
-        remedy = f"format={format!r} cannot hold nodes without edges, format='matrix_market' can"
-        raise GraphValidationError(f"G has {amount(int(graph.isolated.sum()), 'isolated node')}; {remedy}")
-
-
 def _snap(graph: Graph) -> Iterator[str]:
     """Lines of whole-number ids, each edge once."""
-    _refuse_isolated(graph, "snap")
     ids = np.arange(graph.n_nodes) if graph.nodes is None else np.asarray(graph.nodes)
     fits = ids.dtype.kind in "iu" and not (ids[:1] < 0).any() and not (ids[1:] <= ids[:-1]).any()
     if not fits or int(ids[-1]) >= 2**63:
@@ -245,7 +241,6 @@ def _snap(graph: Graph) -> Iterator[str]:
 
 def _csv(graph: Graph) -> Iterator[str]:
     """Lines of a table with a header, each edge once; a name that could be misread is quoted."""
-    _refuse_isolated(graph, "csv")
     nodes = range(graph.n_nodes) if graph.nodes is None else graph.nodes
     names = as_texts(nodes)
     if names is None or any(_UNFIT.search(name) or not name or name != name.strip() for name in names):
@@ -310,21 +305,11 @@ def as_network(graph: Graph, names: list[Any]) -> networkx.Graph:
 
 
 def _name_network(graph: Graph, format: str) -> networkx.Graph:
-    """The graph as NetworkX's, with nodes that `load_graph` calls as the graph does.
+    """The graph as NetworkX's, with nodes that `load_graph` calls as the graph does; refuses names that it cannot.
 
     It takes ids that are all whole numbers for numbers; where they are text, the attribute "name" says so.
     """
-    nodes = range(graph.n_nodes) if graph.nodes is None else graph.nodes
-    names = _texts(nodes, format)
-    network = as_network(graph, names)
-    if isinstance(nodes[0], str) and as_numbers(names) is not names:
-        for name in names:
-            network.nodes[name]["name"] = name
-    return network
-
-
-def _texts(nodes: Sequence[Any] | np.ndarray, format: str) -> list[str]:
-    """The names of the nodes as a format can hold them; GraphValidationError where it cannot."""
+    nodes: Sequence[Any] | np.ndarray = range(graph.n_nodes) if graph.nodes is None else graph.nodes
     names = as_texts(nodes)
     if names is None:
         raise GraphValidationError(
@@ -342,7 +327,11 @@ def _texts(nodes: Sequence[Any] | np.ndarray, format: str) -> list[str]:
     unfit = next(filter(NO_XML.search, names), None) if format != "gml" else None
     if unfit is not None:
         raise GraphValidationError(f"node {unfit!r} of G has a name that {format} files cannot hold; rename it")
-    return names
+    network = as_network(graph, names)
+    if kind is str and as_numbers(names) is not names:
+        for name in names:
+            network.nodes[name]["name"] = name
+    return network
 
 
 def write_network(file: IO[bytes] | gzip.GzipFile, network: networkx.Graph, format: str) -> None:
@@ -380,13 +369,11 @@ def save_store(path: str | os.PathLike[str], G: GraphLike, *, overwrite: bool = 
     held = {array: getattr(graph, array) for array in ("indptr", "indices", "weights", "degrees", "node_weights")}
     held |= {"loops": graph.loops if graph.loops.any() else None, "nodes": ids}
     arrays = {array: values for array, values in held.items() if values is not None}
-    with new_store(name, {array: len(values) for array, values in arrays.items()}, overwrite) as store:
+    lengths = {array: len(values) for array, values in arrays.items()}
+    with new_store(name, lengths, overwrite, names, graph.remarks) as mapped:
         for array, values in arrays.items():
             for first, last in itertools.pairwise(row_blocks(len(values), COPIED).tolist()):
-                store.arrays[array][first:last] = values[first:last]
-        if names is not None:
-            store.write_names(names)
-        store.header["remarks"] = list(graph.remarks)
+                mapped[array][first:last] = values[first:last]
     return map_store(name)
 
 

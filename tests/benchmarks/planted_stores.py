@@ -120,12 +120,12 @@ def planted_store(
     turns = rng.permutation(size)[:outside]
     keys = _keys(n, rng)
     plan = Plan(n_blocks, size, offsets, turns, keys, rng.integers(2**64, dtype=np.uint64))
-    with new_store(path, {"indptr": n + 1, "indices": n * length, "degrees": n}, overwrite=True) as store:
+    with new_store(path, {"indptr": n + 1, "indices": n * length, "degrees": n}, overwrite=True) as arrays:
         for first, last in pairwise(row_blocks(n, ENTRIES_PER_STEP // length).tolist()):
-            store.arrays["indptr"][first : last + 1] = np.arange(first, last + 1) * length
-            store.arrays["degrees"][first:last] = length
+            arrays["indptr"][first : last + 1] = np.arange(first, last + 1) * length
+            arrays["degrees"][first:last] = length
             blocks = first + row_blocks(last - first, ENTRIES_PER_BLOCK // length)
-            run_in_blocks(write_rows, blocks, plan, store.arrays["indices"])
+            run_in_blocks(write_rows, blocks, plan, arrays["indices"])
     labels = np.empty(n, np.int64)
     run_in_blocks(positions, row_blocks(n), n, keys, labels)
     return open_store(path, verify="fast"), labels // size

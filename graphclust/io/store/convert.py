@@ -107,6 +107,8 @@ def convert_to_store(
     ...     convert_to_store(f"{folder}/triangle.txt", f"{folder}/triangle.store")
     Graph(3 nodes, 3 edges, unweighted)
     """
+    from graphclust.datasets.catalog import entry_at
+
     reading = as_reading(
         format=format, symmetrize=symmetrize, weights=weights, bipartite=bipartite, source=source, target=target,
         weight=weight, header=header, missing=missing, duplicates=duplicates, constraint=constraint, encoding=encoding,
@@ -115,7 +117,9 @@ def convert_to_store(
     limit = available_bytes() // SHARE_OF_MEMORY if memory_limit is None else int(memory_limit)
     progress = as_progress(progress)
     name = check_store_target(store, overwrite)
-    asked, is_loaded = reading, _is_loaded_first(path) or (duplicates, constraint, encoding) != ("sum", None, None)
+    # A store, an archive of arrays, or the name of a data set is no stream of text, and is loaded first.
+    is_loaded = is_store(path) or whole_format(path) is not None or entry_at(path) is not None
+    is_loaded, asked = is_loaded or (duplicates, constraint, encoding) != ("sum", None, None), reading
     while not is_loaded:
         with open_source(path, max_bytes) as opened:
             stream = _stream(opened, reading)
@@ -157,13 +161,6 @@ def _stream(source: Source, reading: Reading) -> ListStream | MatrixStream | Non
         return MatrixStream(source, reading)
     stream = ListStream(source, reading) if recognized in ("snap", "csv") else None
     return stream if stream is not None and stream.fits else None
-
-
-def _is_loaded_first(source: str | os.PathLike[str]) -> bool:
-    """Whether a source is no stream of text: a store, SciPy's archive, or the name of a data set."""
-    from graphclust.datasets.catalog import entry_at
-
-    return is_store(source) or whole_format(source) is not None or entry_at(source) is not None
 
 
 class _Conversion:
@@ -301,11 +298,13 @@ class _Conversion:
                     if weighted:
                         weight_files[b].append(key_weights[here])
                 if n_parts % BLOCKS_PER_NOTE == 0:
-                    self.book.note(at=end, **_lengths(files, weight_files))
+                    on_disk = {"keys": [f.to_disk() for f in files], "key_weights": [f.to_disk() for f in weight_files]}
+                    self.book.note(at=end, **on_disk)
                 self.progress.step(notes["n_bytes"] + 2 * end, 3 * notes["n_bytes"])
-            lengths_now = _lengths(files, weight_files)
-        unseen = np.zeros((2, N_COUNTS), np.int64).tolist()
-        self.book.note(step="writing", done=0, n_entries=0, all_one=True, found=unseen, **lengths_now)
+            for file in (*files, *weight_files):
+                file.to_disk()
+        unseen = np.zeros(N_COUNTS, np.int64).tolist()
+        self.book.note(step="writing", done=0, n_entries=0, all_one=True, counts=unseen, examples=[[0, 0]] * N_COUNTS)
         os.remove(self.path("lines"))
 
     def write_rows(self, add: bool) -> None:
@@ -327,8 +326,7 @@ class _Conversion:
     def append_rows(self, files: dict[str, GrowingArray], bounds: list[int], add: bool) -> None:
         """The rows of each bucket that is not done yet."""
         notes, weighted, done = self.book.notes, self.book.notes["weighted"], self.book.notes["done"]
-        counts = np.array(notes["found"][0])
-        examples = np.array(notes.get("examples", np.zeros((N_COUNTS, 2), np.int64)))
+        counts, examples = np.array(notes["counts"]), np.array(notes["examples"])
         for bucket in range(done, len(bounds) - 1):
             first, last = bounds[bucket], bounds[bucket + 1]
             keys = np.fromfile(self.path(f"keys-{bucket}"), np.uint64)
@@ -352,7 +350,7 @@ class _Conversion:
                 files[array].append(numbers)
                 files[array].to_disk()
             all_one = bool(notes["all_one"] and (row_weights == 1).all())
-            seen = {"found": [counts.tolist(), []], "examples": examples.tolist()}
+            seen = {"counts": counts.tolist(), "examples": examples.tolist()}
             self.book.note(done=bucket + 1, n_entries=notes["n_entries"] + n_here, all_one=all_one, **seen)
             os.remove(self.path(f"keys-{bucket}"))
             os.remove(self.path(f"weights-{bucket}"))
@@ -365,7 +363,7 @@ class _Conversion:
         arrays = {"indptr": n + 1, "indices": n_entries, "degrees": n, "loops": n}
         if notes["weighted"]:
             arrays["weights"] = n_entries
-        counts = EdgeCounts(notes["n_rows"], *notes["found"][0])
+        counts = EdgeCounts(notes["n_rows"], *notes["counts"])
         unneeded = {"weights": notes["weighted"] and notes["all_one"], "loops": counts.loops == 0}
         for array, length in list(arrays.items()):
             if unneeded.get(array):
@@ -392,13 +390,8 @@ class _Conversion:
             raise GraphValidationError(f"{edges.path}: {problem}") from None
         if named:
             arrays["nodes"] = n
-        sealed = seal(self.store, arrays, {"names": False, "remarks": [*edges.remarks, *edges.repairs]})
+        sealed = seal(self.store, arrays, [*edges.remarks, *edges.repairs])
         self.book.note(step="sealed", id=sealed, repairs=edges.repairs)
-
-
-def _lengths(files: list[GrowingFile], weight_files: list[GrowingFile]) -> dict[str, list[int]]:
-    """What of the buckets is on the disk by now."""
-    return {"keys": [file.to_disk() for file in files], "key_weights": [file.to_disk() for file in weight_files]}
 
 
 def _buckets(counts: np.ndarray, memory_limit: int, weighted: bool) -> list[int]:

@@ -7,7 +7,6 @@ kill first cuts the files to these lengths.
 """
 
 import io
-import json
 import os
 from collections.abc import Iterator
 from dataclasses import replace
@@ -19,7 +18,7 @@ from graphclust.errors import ResourceLimitError
 from graphclust.io.edges import Edges, NegativeOrInfinite, allowed_bytes
 from graphclust.io.formats.array_files import parse_json
 from graphclust.io.formats.matrix_market import edges_of, read_header, stream_entries
-from graphclust.io.store.store import DTYPES, npy_header
+from graphclust.io.store.store import DTYPES, npy_header, write_json
 from graphclust.io.text.byte_source import Source
 from graphclust.io.text.edge_lines import EdgeLines, Reading, Sample, judge_first_line
 from graphclust.io.text.edge_list import NumberReader
@@ -121,10 +120,7 @@ class Notebook:
 
     def note(self, **what: Any) -> None:
         self.notes.update(what)
-        with open(self.path + ".new", "w", encoding="utf-8") as file:
-            json.dump(self.notes, file)
-            file.flush()
-            os.fsync(file.fileno())
+        write_json(self.path + ".new", self.notes)
         os.replace(self.path + ".new", self.path)
 
 
@@ -190,7 +186,15 @@ class MatrixStream:
         """Edges, block by block; what is known after each is recorded, so that a later process can go on from there."""
         facts, source = self.facts, self.source
         self.header, n_lines = read_header(source, replace(self.reading, memory_limit=NO_LIMIT))
-        self._check_nodes()
+        n_nodes = self.header.offset + self.header.n_columns
+        needed = BYTES_PER_NODE * n_nodes
+        # More than the machine has, or a file of this size may ask for without a word.
+        allowed = max(allowed_bytes(source.most_bytes, None), self.reading.memory_limit or 0)
+        if needed > allowed:
+            raise ResourceLimitError(
+                f"{source.path}: {n_nodes} nodes need about {needed} bytes ({needed >> 20} MiB) beside the lines "
+                f"that are sorted, but {allowed >> 20} MiB are allowed; pass a larger memory_limit if the file is right"
+            )
         if facts["offset"]:
             source.skip_to(facts["offset"])
             n_lines = facts["line"]
@@ -199,17 +203,6 @@ class MatrixStream:
             unfit.complain()
             facts.update(offset=source.offset, line=line, n_rows=n_read)
             yield parts
-
-    def _check_nodes(self) -> None:
-        """Refuse a header that claims more nodes than the machine, or a file of this size without a word, can have."""
-        n_nodes = self.header.offset + self.header.n_columns
-        needed = BYTES_PER_NODE * n_nodes
-        allowed = max(allowed_bytes(self.source.most_bytes, None), self.reading.memory_limit or 0)
-        if needed > allowed:
-            raise ResourceLimitError(
-                f"{self.source.path}: {n_nodes} nodes need about {needed} bytes ({needed >> 20} MiB) beside the lines "
-                f"that are sorted, but {allowed >> 20} MiB are allowed; pass a larger memory_limit if the file is right"
-            )
 
     def edges(self) -> Edges:
         """What the file says of itself, without its entries."""

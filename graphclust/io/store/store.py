@@ -13,11 +13,11 @@ import io
 import json
 import os
 import secrets
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import IO, Any
+from typing import Any
 
 import numpy as np
 
@@ -78,40 +78,29 @@ def check_store_target(path: str | os.PathLike, overwrite: bool) -> str:
     return name
 
 
-@dataclass
-class NewStore:
-    """A store being written: its arrays, mapped to their files, and what its header will say."""
-
-    folder: str
-    arrays: dict[str, np.ndarray]
-    header: dict[str, Any]
-
-    def write_names(self, names: list) -> None:
-        with open(os.path.join(self.folder, NAMES), "w", encoding="utf-8") as file:
-            json.dump(names, file)
-            _to_disk(file)
-        self.header["names"] = True
-
-
 @contextmanager
-def new_store(path: str | os.PathLike, arrays: dict[str, int], overwrite: bool = False) -> Iterator[NewStore]:
-    """A store that appears under its name when the block ends, and leaves nothing behind if that fails.
+def new_store(
+    path: str | os.PathLike, lengths: dict[str, int], overwrite: bool = False, names: list[str] | None = None,
+    remarks: Sequence[str] = (),
+) -> Iterator[dict[str, np.ndarray]]:  # fmt: skip
+    """The arrays of a store that appears under its name when the block ends, and leaves nothing behind if that fails.
 
-    arrays : the length of each array. The room for all of them is taken first: a write to a mapped file on a disk that
-        has become full would kill the process.
+    lengths : of the arrays. The room for all of them is taken first: a write to a mapped file on a disk that has become
+        full would kill the process.
     """
     name = check_store_target(path, overwrite)
     atomic_write.remove_partial(name)
-    n_bytes = sum(length * np.dtype(DTYPES[array]).itemsize for array, length in arrays.items())
+    n_bytes = sum(length * np.dtype(DTYPES[array]).itemsize for array, length in lengths.items())
     with (
         atomic_write.no_room_named(name, lambda: f" for about {n_bytes:,} bytes"),
         atomic_write.temporary_folder(name) as folder,
     ):
-        mapped = {array: _allocate(folder, array, length) for array, length in arrays.items()}
-        store = NewStore(folder, mapped, {"names": False, "remarks": []})
-        yield store
-        store.arrays.clear()
-        seal(folder, arrays, store.header)
+        arrays = {array: _allocate(folder, array, length) for array, length in lengths.items()}
+        if names is not None:
+            write_json(os.path.join(folder, NAMES), names)
+        yield arrays
+        arrays.clear()
+        seal(folder, lengths, remarks, names is not None)
         publish(folder, name, overwrite)
 
 
@@ -129,17 +118,17 @@ def _allocate(folder: str, array: str, length: int) -> np.ndarray:
     return np.memmap(path, dtype, "r+", len(start), (length,)).view(np.ndarray) if length else np.empty(0, dtype)
 
 
-def seal(folder: str, lengths: dict[str, int], header: dict[str, Any]) -> str:
+def seal(folder: str, lengths: dict[str, int], remarks: Sequence[str], has_names: bool = False) -> str:
     """Bring the arrays of a folder to the disk, and then its header, without which it is no store; returns its id."""
     for array in lengths:
         with open(os.path.join(folder, array + ".npy"), "rb+") as file:
             os.fsync(file.fileno())
     arrays = {array: {"dtype": DTYPES[array], "length": length} for array, length in lengths.items()}
-    known = {"format": FORMAT, "version": VERSION, "id": (key := secrets.token_hex(16))}
-    header = known | {"n_nodes": lengths["indptr"] - 1, "n_entries": lengths["indices"], "arrays": arrays} | header
-    with open(os.path.join(folder, HEADER), "w", encoding="utf-8") as file:
-        json.dump(header, file, indent=1)
-        _to_disk(file)
+    header = {
+        "format": FORMAT, "version": VERSION, "id": (key := secrets.token_hex(16)), "n_nodes": lengths["indptr"] - 1,
+        "n_entries": lengths["indices"], "arrays": arrays, "names": has_names, "remarks": list(remarks),
+    }  # fmt: skip
+    write_json(os.path.join(folder, HEADER), header, indent=1)
     _folder_to_disk(folder)
     return key
 
@@ -157,9 +146,12 @@ def publish(folder: str, name: str, overwrite: bool) -> None:
     _folder_to_disk(os.path.dirname(name))
 
 
-def _to_disk(file: IO) -> None:
-    file.flush()
-    os.fsync(file.fileno())
+def write_json(path: str, value: Any, indent: int | None = None) -> None:
+    """Write a file that is on the disk afterwards."""
+    with open(path, "w", encoding="utf-8") as file:
+        json.dump(value, file, indent=indent)
+        file.flush()
+        os.fsync(file.fileno())
 
 
 def _folder_to_disk(folder: str) -> None:
@@ -339,25 +331,19 @@ def _map_by(header: dict[str, Any], folder: str) -> StoredGraph:
     arrays = {array: open_array(folder, array, length_of(array, n, n_entries)) for array in header["arrays"]}
     nodes = read_names(folder, n) if header["names"] else arrays.get("nodes")
     loops = arrays["loops"] if "loops" in arrays else np.zeros(n)  # of which pages that are only read take no memory
-    graph = StoredGraph(
-        arrays["indptr"], arrays["indices"], arrays.get("weights"), arrays["degrees"], loops, nodes,
-        tuple(header["remarks"]), folder, header["id"], file=folder, node_weights=arrays.get("node_weights"),
-    )  # fmt: skip
-    _check_row_starts(graph)
-    return graph
-
-
-def _check_row_starts(graph: StoredGraph) -> None:
-    """Without this a loop could read beyond the file."""
-    indptr, file = graph.indptr, os.path.join(graph.path, "indptr.npy")
+    indptr, file = arrays["indptr"], os.path.join(folder, "indptr.npy")  # checked, or a loop could read beyond the file
     if indptr[0] != 0:
         raise GraphFormatError(f"begins with {indptr[0]}, expected 0", file)
-    if indptr[-1] != len(graph.indices):
-        raise GraphFormatError(f"ends with {indptr[-1]}, expected {len(graph.indices)}, the number of entries", file)
-    for first, last in pairwise(row_blocks(graph.n_nodes, COPIED).tolist()):
+    if indptr[-1] != n_entries:
+        raise GraphFormatError(f"ends with {indptr[-1]}, expected {n_entries}, the number of entries", file)
+    for first, last in pairwise(row_blocks(n, COPIED).tolist()):
         decreasing = np.flatnonzero(indptr[first + 1 : last + 1] < indptr[first:last])
         if len(decreasing):
             raise GraphFormatError(f"decreases after row {first + decreasing[0]}, expected increasing row starts", file)
+    return StoredGraph(
+        indptr, arrays["indices"], arrays.get("weights"), arrays["degrees"], loops, nodes,
+        tuple(header["remarks"]), folder, header["id"], file=folder, node_weights=arrays.get("node_weights"),
+    )  # fmt: skip
 
 
 def _check_entries(graph: StoredGraph) -> None:
