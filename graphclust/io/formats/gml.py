@@ -8,7 +8,7 @@ from collections.abc import Callable
 from html.entities import name2codepoint
 
 from graphclust.errors import GraphFormatError, quote
-from graphclust.io.formats.network_listing import MOST_DEPTH, EdgeAttribute, NetworkListing, as_number
+from graphclust.io.formats.network_listing import MOST_DEPTH, NetworkListing, parse_number
 
 _TOKEN = re.compile(r'(?:\s++|#[^\r\n]*+)*+("[^"]*"|[\[\]"]|[^\s\[\]"]++)', re.ASCII)
 _ENTITY = re.compile(r"&(?:#([0-9]{1,7})|#x([0-9a-fA-F]{1,6})|([A-Za-z][A-Za-z0-9]*));")
@@ -29,8 +29,7 @@ class _Gml:
 
     def __init__(self, content: bytes, listing: NetworkListing):
         self.content, self.listing = listing.decode(content), listing
-        self.is_directed = self.has_graph = False
-        self.attributes: dict[str, EdgeAttribute] = {}
+        self.is_directed = False
         self.not_yet_listed: dict[str, int] = {}  # nodes that edges name, and where
 
     def read(self, check: Callable[[], None]) -> None:
@@ -52,9 +51,7 @@ class _Gml:
                 place = _LISTS.get((place, (key or "").lower()), _PASSED_OVER)
                 start, key = match.start(1), None
                 if place == _GRAPH:
-                    if self.has_graph:
-                        raise self.listing.second_graph(self._line(start))
-                    self.has_graph = True
+                    self.listing.begin_graph(self._line(start))
                 elif place != _PASSED_OVER:
                     fields = []
             elif token == "]":
@@ -71,7 +68,10 @@ class _Gml:
                 key = token  # whatever stands before the graph, in quotes or not
             elif place != _PASSED_OVER:
                 if key is None:
-                    key = self._key(token, match.start(1))
+                    if not (token[:1].isascii() and token[:1].isalpha()):
+                        shown = quote(token.encode(errors="replace"), 40)
+                        raise self._error(f"{shown!r} stands where a key is expected", match.start(1))
+                    key = token
                     continue
                 if place != _GRAPH:
                     fields.append((key, token))
@@ -80,12 +80,14 @@ class _Gml:
                 key = None
         if places:
             raise self._error("ends before its graph does; get the file again", len(self.content.rstrip()))
-        self._finish()
-
-    def _key(self, token: str, at: int) -> str:
-        if not (token[:1].isascii() and token[:1].isalpha()):
-            raise self._error(f"{quote(token.encode(errors='replace'), 40)!r} stands where a key is expected", at)
-        return token
+        if not self.listing.has_graph:
+            raise GraphFormatError("holds no graph, expected gml: graph [ node [ id 0 ] ... ]", self.listing.path)
+        for id, at in self.not_yet_listed.items():
+            if id not in self.listing.number_of:
+                node = quote(id.encode(errors="replace"), 40)
+                raise self._error(f"an edge names node {node!r}, which is not there", at)
+        if self.is_directed:
+            self.listing.is_directed = bytearray(b"\1") * len(self.listing.sources)
 
     def _add_node(self, fields: Fields, at: int) -> None:
         values = {key.lower(): token for key, token in reversed(fields)}
@@ -108,10 +110,9 @@ class _Gml:
                     raise self._error(f"an edge has two values of {key}, expected one", at)
                 ends[key] = self._text(token)
                 continue
-            attribute = self.attributes.get(key)
-            if attribute is None:
-                attribute = self.attributes[key] = listing.edge_attribute(self._text(key))
-                attribute.is_number = as_number(token) is not None  # one in quotes is a text
+            attribute = listing.undeclared_attribute(key)
+            if not attribute.occurs:
+                attribute.is_number = parse_number(token) is not None  # one in quotes is a text
             attribute.add(number, self._text(token), lambda: self._line(at))
         if len(ends) < len(_ENDS):
             raise self._error("an edge has no source or no target, expected the ids of two nodes", at)
@@ -120,18 +121,6 @@ class _Gml:
             self.not_yet_listed.setdefault(ends["source"], at)
         if listing.targets[-1] < 0:
             self.not_yet_listed.setdefault(ends["target"], at)
-
-    def _finish(self) -> None:
-        """Refuse a file without a graph, and edges of nodes that were never listed."""
-        listing = self.listing
-        if not self.has_graph:
-            raise GraphFormatError("holds no graph, expected gml: graph [ node [ id 0 ] ... ]", listing.path)
-        for id, at in self.not_yet_listed.items():
-            if id not in listing.number_of:
-                node = quote(id.encode(errors="replace"), 40)
-                raise self._error(f"an edge names node {node!r}, which is not there", at)
-        if self.is_directed:
-            listing.is_directed = bytearray(b"\1") * len(listing.sources)
 
     def _text(self, token: str) -> str:
         """The text of a value, without quotes and entities."""

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from graphclust.errors import GraphFormatError
-from graphclust.io.columns import is_plain_number, means_weight, plain_name
+from graphclust.io.columns import WEIGHT_NAMES, is_plain_number, plain_name
 
 MOST_DEPTH = 1000  # of elements or lists within each other
 NUMBERS = {"int", "integer", "long", "short", "byte", "float", "double", "decimal", "biginteger", "bigdecimal"}
@@ -56,7 +56,7 @@ class EdgeAttribute:
             self.default = self._number(text, lambda: line)
 
     def _number(self, text: str, line: Callable[[], int]) -> float | None:
-        number = as_number(text)
+        number = parse_number(text)
         if number is None and self.unfit is None:
             self.unfit = text.strip(), line()
         return number
@@ -77,11 +77,12 @@ class NetworkListing:
     """
 
     def __init__(self, path: str, weight: str | None):
-        self.path, self.weight = path, weight
+        self.path, self.weight, self.has_graph = path, weight, False
         self.number_of: dict[str, int] = {}
         self.names = {name: NodeNames() for name in NAME_ATTRIBUTES}
         self.attributes: list[EdgeAttribute] = []
         self._of_numbers: dict[str, EdgeAttribute] = {}  # those that are declared as such, by name
+        self._undeclared: dict[str, EdgeAttribute] = {}
         self.sources, self.targets, self.is_directed = array("i"), array("i"), bytearray()
         self.n_nested = self.n_listed_twice = 0  # nodes with a graph in them; repeats of a node
         self.remarks: list[str] = []
@@ -120,6 +121,12 @@ class NetworkListing:
         number = self.number_of.get(id)
         return self._not_yet_listed.setdefault(id, -1 - len(self._not_yet_listed)) if number is None else number
 
+    def undeclared_attribute(self, name: str) -> EdgeAttribute:
+        """The attribute of edges of this name; whether it holds numbers is for its first value to say."""
+        if name not in self._undeclared:
+            self._undeclared[name] = self.edge_attribute(name)
+        return self._undeclared[name]
+
     def edge_attribute(self, name: str, type: str | None = None) -> EdgeAttribute:
         """A new attribute of the edges; without a type its values decide whether it holds numbers.
 
@@ -128,7 +135,7 @@ class NetworkListing:
         is_number = type is None or type.lower() in NUMBERS
         if type is not None and is_number and name in self._of_numbers:
             return self._of_numbers[name]
-        is_wanted = means_weight(name) if self.weight is None else name == self.weight
+        is_wanted = plain_name(name) in WEIGHT_NAMES if self.weight is None else name == self.weight
         attribute = EdgeAttribute(name, is_wanted, is_number)
         self.attributes.append(attribute)
         if type is not None and is_number:
@@ -149,9 +156,11 @@ class NetworkListing:
         self._not_yet_listed = {}
         return len(self.number_of) - n_listed
 
-    def second_graph(self, line: int) -> GraphFormatError:
-        """The error for a file of several graphs: their nodes may or may not be the same."""
-        return GraphFormatError("holds two graphs, expected one; save each in a file of its own", self.path, line)
+    def begin_graph(self, line: int) -> None:
+        """Refuse a second graph: their nodes may or may not be the same."""
+        if self.has_graph:
+            raise GraphFormatError("holds two graphs, expected one; save each in a file of its own", self.path, line)
+        self.has_graph = True
 
     def numeric_attributes_but(self, weight: EdgeAttribute | None) -> list[str]:
         """The names of the attributes that hold one number for an edge, and are not called as the weight is."""
@@ -164,6 +173,6 @@ class NetworkListing:
         ]  # fmt: skip
 
 
-def as_number(text: str) -> float | None:
+def parse_number(text: str) -> float | None:
     """The number that a text is, None for any other."""
     return float(text) if is_plain_number(text) else None

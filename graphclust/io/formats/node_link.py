@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from graphclust.errors import GraphFormatError, quote
-from graphclust.io.formats.network_listing import EdgeAttribute, NetworkListing
+from graphclust.io.formats.network_listing import NetworkListing
 
 START = re.compile(rb'\{\s*(?:["}]|\Z)')
 _SCAN = 31  # bytes of memory that a byte of JSON takes when it is parsed, about, beside its own
@@ -46,7 +46,15 @@ def read_node_link(content: bytes, listing: NetworkListing, check: Callable[[int
             if isinstance(node.get(name), str):
                 of_nodes.of_node.setdefault(number, node[name])
                 of_nodes.are_text = True
-    _add_links(links, ends, bool(data.get("directed", False)), listing)
+    for link, (source, target) in zip(links, ends, strict=True):
+        edge = listing.add_edge(_text(source), _text(target), bool(data.get("directed", False)))
+        for name, value in link.items():
+            if name in _NO_ATTRIBUTES or value is None:
+                continue
+            attribute = listing.undeclared_attribute(name)
+            if not attribute.occurs:
+                attribute.is_number = isinstance(value, int | float) and not isinstance(value, bool)
+            attribute.add(edge, str(value), lambda: 1)
 
 
 def _dicts(values: Any, name: str, path: str) -> list[dict[str, Any]]:
@@ -97,23 +105,6 @@ def _names_of(nodes: list[dict[str, Any]], ends: list[tuple[Any, Any]], path: st
     which = f"(keys: {', '.join(map(repr, keys[:8])) or 'none'}), nor by their places"
     first = f"the first that is not found is {quote(lost.encode(errors='replace'), 40)!r}"
     raise GraphFormatError(f"links name nodes by no key that all nodes have {which}; {first}", path)
-
-
-def _add_links(
-    links: list[dict[str, Any]], ends: list[tuple[Any, Any]], is_directed: bool, listing: NetworkListing
-) -> None:
-    """Add the links, and what they say as attributes."""
-    attributes: dict[str, EdgeAttribute] = {}
-    for link, (source, target) in zip(links, ends, strict=True):
-        edge = listing.add_edge(_text(source), _text(target), is_directed)
-        for name, value in link.items():
-            if name in _NO_ATTRIBUTES:
-                continue
-            if name not in attributes:
-                attributes[name] = listing.edge_attribute(name)
-                attributes[name].is_number = isinstance(value, int | float) and not isinstance(value, bool)
-            if value is not None:
-                attributes[name].add(edge, str(value), lambda: 1)
 
 
 def _is_name(value: Any) -> bool:

@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 from graphclust.errors import GraphFormatError, quote
 from graphclust.io.edges import allowed_bytes
-from graphclust.io.formats.network_listing import NetworkListing, as_number
+from graphclust.io.formats.network_listing import NetworkListing, parse_number
 
 _PAIRS, _LISTS = ("arcs", "edges", "links", "bipartite"), ("arcslist", "edgeslist")
 _PASSED_OVER = ("partition", "vector", "permutation", "cluster", "events")
@@ -51,7 +51,10 @@ class _Pajek:
             if line.startswith("*"):
                 part = self._begin_part(line, number, part, check)
             elif part == "vertices":
-                self._name_vertex(_FIELD.findall(line), number)
+                vertex, *fields = _FIELD.findall(line)
+                place = self.listing.number_of[self._end(vertex, number, is_listed=True)]
+                if fields:
+                    self.listing.names["label"].of_node[place] = fields[0].strip('"')
             elif part == "matrix":
                 self._add_row(line.split(), number)
             elif part in _PAIRS:
@@ -68,8 +71,7 @@ class _Pajek:
         if part == "vertices" and before in _PASSED_OVER:
             return before  # the vertices that a partition or a vector is of
         if part == "vertices":
-            if self.n_vertices is not None:
-                raise self.listing.second_graph(number)
+            self.listing.begin_graph(number)
             count = words[1] if len(words) > 1 else "0"
             if not (count.isascii() and count.isdigit() and len(count) <= _LONGEST_NUMBER):
                 raise self._error(f"{quote(line.encode(), 40)!r}, expected *Vertices and their number", number)
@@ -90,16 +92,11 @@ class _Pajek:
             raise self._error(f"{quote(line.encode(), 40)!r} begins an unknown part, expected one of {known}", number)
         return part
 
-    def _name_vertex(self, fields: list[str], number: int) -> None:
-        place = self._end(fields[0], number, is_listed=True)
-        if len(fields) > 1:
-            self.listing.names["label"].of_node[self.listing.number_of[place]] = fields[1].strip('"')
-
     def _add_edge(self, words: list[str], is_directed: bool, number: int) -> None:
         if len(words) < 2:
             raise self._error(f"{quote(' '.join(words).encode(), 40)!r}, expected the numbers of two vertices", number)
         edge = self.listing.add_edge(self._end(words[0], number), self._end(words[1], number), is_directed)
-        if len(words) > 2 and as_number(words[2]) is not None:
+        if len(words) > 2 and parse_number(words[2]) is not None:
             self.weight.add(edge, words[2], lambda: number)
         elif len(words) > 2 and (words[2][0].isdigit() or words[2][0] in "+-."):
             raise self._error(f"the value of a line is {quote(words[2].encode(), 40)!r}, expected a number", number)
@@ -111,7 +108,7 @@ class _Pajek:
         if len(words) != n_vertices or self.n_rows > n_vertices:
             raise self._error(f"a row of {len(words)} numbers, expected {n_vertices} rows of as many", number)
         for column, word in enumerate(words, 1):
-            value = as_number(word)
+            value = parse_number(word)
             if value is None:
                 raise self._error(f"{quote(word.encode(), 40)!r} in the matrix, expected a number", number)
             if value:

@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 from xml.parsers import expat
 
 from graphclust.errors import GraphClustError, GraphFormatError
-from graphclust.io.formats.network_listing import MOST_DEPTH, EdgeAttribute, NetworkListing, NodeNames, as_number
+from graphclust.io.formats.network_listing import MOST_DEPTH, EdgeAttribute, NetworkListing, NodeNames, parse_number
 from graphclust.io.text.byte_source import Source
 from graphclust.progress import Progress
 
@@ -38,19 +38,19 @@ class _XmlNetwork:
         self.of_nodes: dict[str, NodeNames | None] = {}
         self.owners: list[tuple[str, int]] = []  # what values belong to: graphs, nodes and edges within each other
         self.declared: EdgeAttribute | None = None  # by the element that is being read
-        self.has_graph = False
-        self._begins, self._ends = self._methods("begin_"), self._methods("end_")
+        self._begins, self._ends = (
+            {name.removeprefix(start): getattr(self, name) for name in dir(self) if name.startswith(start)}
+            for start in ("begin_", "end_")
+        )
         self._has_root = False
         self._depth_passed_over = 0
         self._text: list[str] | None = None
+        self._use: Callable[[str], object] = str  # what becomes of the text that is being read
         self._n_lines_before = 0
         self._parser = parser = expat.ParserCreate()
         parser.buffer_text = True
         parser.StartElementHandler, parser.EndElementHandler = self._begin, self._end
         parser.StartDoctypeDeclHandler = parser.EntityDeclHandler = self._refuse_definitions
-
-    def _methods(self, start: str) -> dict[str, Callable[..., Any]]:
-        return {name.removeprefix(start): getattr(self, name) for name in dir(self) if name.startswith(start)}
 
     def line(self) -> int:
         """The line of the element that is being read, from 1."""
@@ -60,16 +60,10 @@ class _XmlNetwork:
         """An error at this line."""
         return GraphFormatError(message, self.path, self.line())
 
-    def collect_text(self) -> None:
-        """Keep the text of the element that begins, for `text` at its end; elements in it are passed over."""
-        self._text = []
+    def collect_text(self, use: Callable[[str], object]) -> None:
+        """Pass the text of the element that begins to `use` at its end; elements in it are passed over."""
+        self._text, self._use = [], use
         self._parser.CharacterDataHandler = self._text.append
-
-    def text(self) -> str:
-        """The text that was collected."""
-        self._parser.CharacterDataHandler = None
-        text, self._text = "".join(self._text or ()), None
-        return text
 
     def read(self, source: Source, progress: Progress, check: Callable[[], None]) -> None:
         """Read a whole file; `check` is called now and then."""
@@ -111,6 +105,10 @@ class _XmlNetwork:
     def _end(self, tag: str) -> None:
         if self._depth_passed_over:
             self._depth_passed_over -= 1
+        elif self._text is not None:
+            self._parser.CharacterDataHandler = None
+            text, self._text = "".join(self._text), None
+            self._use(text)
         elif end := self._ends.get(tag):
             end()
 
@@ -139,23 +137,13 @@ class _XmlNetwork:
     def begin_default(self, attributes: dict[str, str]) -> Any:
         if self.declared is None:
             return PASS_OVER
-        self.collect_text()
-
-    def end_default(self) -> None:
-        text = self.text()
-        if self.declared is not None:
-            self.declared.set_default(text, self.line())
+        attribute = self.declared
+        self.collect_text(lambda text: attribute.set_default(text, self.line()))
 
     def end_attribute(self) -> None:
         self.declared = None
 
     end_key = end_attribute
-
-    def note_graph(self) -> None:
-        """Refuse a second one."""
-        if self.has_graph:
-            raise self.listing.second_graph(self.line())
-        self.has_graph = True
 
     def begin_node(self, attributes: dict[str, str]) -> None:
         if "id" not in attributes:
@@ -209,9 +197,7 @@ class GraphML(_XmlNetwork):
 
     def __init__(self, path: str, listing: NetworkListing):
         super().__init__(path, listing)
-        self._of_elements: dict[str, EdgeAttribute] = {}
         self._directed = [False]  # by default, of each graph that is being read
-        self._keep: Callable[[str], object] = str  # what becomes of the text that is being read
 
     def begin_graphml(self, attributes: dict[str, str]) -> None: ...
 
@@ -224,7 +210,7 @@ class GraphML(_XmlNetwork):
         if self.owners:
             self.listing.n_nested += 1
         else:
-            self.note_graph()
+            self.listing.begin_graph(self.line())
         self._directed.append(attributes.get("edgedefault", "").lower() == "directed")
         self.enter("graph", len(self._directed))
 
@@ -239,10 +225,9 @@ class GraphML(_XmlNetwork):
         for name in attributes:
             if name in _OF_GRAPHML or ":" in name:
                 continue
-            attribute = self._of_elements.get(name)
-            if attribute is None:
-                attribute = self._of_elements[name] = self.listing.edge_attribute(name)
-                attribute.is_number = as_number(attributes[name]) is not None
+            attribute = self.listing.undeclared_attribute(name)
+            if not attribute.occurs:
+                attribute.is_number = parse_number(attributes[name]) is not None
             attribute.add(edge, attributes[name], self.line)
 
     def begin_hyperedge(self, attributes: dict[str, str]) -> None:
@@ -253,11 +238,7 @@ class GraphML(_XmlNetwork):
         keep = self.keeper(attributes.get("key"))
         if keep is None:
             return PASS_OVER
-        self._keep = keep
-        self.collect_text()
-
-    def end_data(self) -> None:
-        self._keep(self.text())
+        self.collect_text(keep)
 
 
 class Gexf(_XmlNetwork):
@@ -276,7 +257,7 @@ class Gexf(_XmlNetwork):
     begin_nodes = begin_edges = begin_attvalues = begin_gexf
 
     def begin_graph(self, attributes: dict[str, str]) -> None:
-        self.note_graph()
+        self.listing.begin_graph(self.line())
         self._type = attributes.get("defaultedgetype", self._type).lower()
         if attributes.get("mode") == "dynamic":
             self.listing.remarks.append("the graph changes over time; every node and edge was read, times were not")
