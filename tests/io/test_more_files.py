@@ -196,6 +196,8 @@ def test_an_adjacency_list_names_an_edge_at_one_end_or_both(load):
     assert info.format == "adjacency_list" and graph.nodes == ["ann", "bob", "cid", "dot"]
     assert weights_of(graph) == {frozenset(("ann", "bob")): 1, frozenset(("ann", "cid")): 1}
     assert load("a.txt", "1 2 3\n2 3\n", format="adjacency_list")[0].n_edges == 3
+    graph, info = load("a.adjlist", "Zoë José\n".encode("latin-1"))
+    assert graph.nodes == ["Zoë", "José"] and info.remarks == ("the file is not UTF-8 and was read as Latin-1",)
 
 
 def test_a_coloring_instance_may_list_edges_from_both_ends(load):

@@ -253,6 +253,8 @@ def test_a_default_weight_fills_missing_edges(read):
     attribute = '<attribute id="0" title="weight" type="float"><default>5</default></attribute>'
     graph, _ = read(gexf(ABC, AB + BC, f'<attributes class="edge">{attribute}</attributes>'))
     assert edges_of(graph) == {("a", "b"): 5.0, ("b", "c"): 5.0}
+    astray = graphml("<default>7</default>" + body, key.format("edge") + "<default>7</default>")  # of no declaration
+    assert edges_of(read(astray)[0]) == {("a", "b"): 5.0, ("b", "c"): 1.0}
     with pytest.raises(GraphFormatError, match="'weight' is 'five', expected a number"):
         read(graphml(body, key.format("edge").replace(">5<", ">five<")))
 

@@ -142,6 +142,9 @@ def test_another_attribute_may_be_the_weight(tmp_path):
         load(tmp_path, text, weight="when")
     words = r"line 2: the weight is '\"3\"', expected a number"
     refuses(GraphFormatError, words, load, tmp_path, "a b {}\nb c {'weight': \"3\"}\n")
+    for empty in ("np.float64()", "Decimal('')"):
+        text = f"a b {{'weight': 2}}\nb c {{'weight': {empty}}}\n"
+        refuses(GraphFormatError, "line 2: the weight is '', expected a number", load, tmp_path, text)
 
 
 # -- other formats

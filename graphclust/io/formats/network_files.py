@@ -35,14 +35,10 @@ _GML_TEXT = re.compile(rb"(?:#[^\n]*\n\s*)*+(?:Creator|comment)\s*\"", re.IGNORE
 def read_adjacency_list(content: bytes, listing: NetworkListing, check: Callable[[], None]) -> None:
     """Add the nodes and the undirected edges of a list; an edge may stand in the line of one end or of both.
 
-    Words are parted by blanks; what follows a # is a comment. Raises GraphFormatError for what is no UTF-8.
+    Words are parted by blanks; what follows a # is a comment.
     """
-    try:
-        lines = content.decode("utf-8").split("\n")
-    except UnicodeDecodeError as problem:
-        raise GraphFormatError(f"is not UTF-8 text: {problem.reason} at byte {problem.start}", listing.path) from None
     seen: set[tuple[str, str]] = set()
-    for number, line in enumerate(lines, 1):
+    for number, line in enumerate(listing.decode(content).split("\n"), 1):
         if number % _CHECKED == 0:
             check()
         words = line.split("#")[0].split()

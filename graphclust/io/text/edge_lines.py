@@ -50,7 +50,7 @@ class AttributeLines:
                     continue
                 weight, self.n_weights = value, self.n_weights + 1
             if weight is not None and (boxed := _OF_NUMPY.fullmatch(weight)):
-                weight = boxed[1] or boxed[2]
+                weight = boxed[boxed.lastindex or 0]
             if weight is None:
                 weight = "1"
             elif not weight or any(mark in weight for mark in " \t,;'\""):
