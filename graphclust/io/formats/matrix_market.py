@@ -8,7 +8,6 @@ one loop does both.
 import math
 import re
 from collections.abc import Iterator
-from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from typing import NoReturn
@@ -90,17 +89,15 @@ def stream_entries(
 
 def read_header(source: Source, reading: Reading) -> tuple[Header, int]:
     """Banner, comments and the line of sizes, and the number of lines up to it."""
-    banner, line = None, 0
-    while text := source.line():
-        line, text = line + 1, text.strip()
-        if banner is None:
-            banner = _read_banner(text.removeprefix(b"\xef\xbb\xbf"), source.path, reading.policy)
-        elif text and not text.startswith(b"%"):
-            return _read_sizes(text, banner, source, line, reading), line
-    if banner is None:
+    first = source.line()
+    if not first:
         raise GraphFormatError("is empty, expected a %%MatrixMarket banner", source.path)
-    wrong = 'Premature end of file: expected "rows columns entries" after the banner'
-    raise GraphFormatError(wrong, source.path, line + 1)
+    banner = _read_banner(first.strip().removeprefix(b"\xef\xbb\xbf"), source.path, reading.policy)
+    text, n_lines = source.data_line()
+    if not text:
+        wrong = 'Premature end of file: expected "rows columns entries" after the banner'
+        raise GraphFormatError(wrong, source.path, n_lines + 2)
+    return _read_sizes(text, banner, source, n_lines + 1, reading), n_lines + 1
 
 
 def _with_sizes(block: memoryview) -> memoryview:
@@ -183,7 +180,13 @@ def _read_entries(
     for first, rows, columns, values, hard, _, _ in pieces:
         if values is not None:
             for entry in np.flatnonzero(hard).tolist():
-                values[entry] = _value_at(block, int(hard[entry]) - 1, header.field, path, line)
+                word = _WORD.match(block, position := int(hard[entry]) - 1)
+                assert word is not None
+                try:
+                    values[entry] = _value_of(word[0], header.field)
+                except ValueError as problem:
+                    at = line + bytes(block[:position]).count(b"\n") + 1
+                    raise GraphFormatError(str(problem), path, at) from None
             place = partial(_place, rows, columns - header.offset, block, first, line)
             values = unfit.look_at(values, place)
         if len(rows):
@@ -204,17 +207,6 @@ def _read_piece(first: int, last: int, text: np.ndarray, header: Header) -> tupl
     n, n_lines = number_lines.parse_entries(first, last, text, lines, entries, fault)
     left = (values[:n].copy(), hard[:n].copy()) if header.has_value else (None, None)
     return first, rows[:n].copy(), columns[:n].copy(), *left, n_lines, fault.tolist()
-
-
-def _value_at(block: memoryview, position: int, field: str, path: str, line: int) -> float:
-    """A value that the loop has left, by Python; what is not finite is counted later."""
-    word = _WORD.match(block, position)
-    assert word is not None
-    with suppress(ValueError):
-        if field in ("real", "complex") and b"_" not in word[0]:
-            return float(word[0])
-    _explain_value(word[0], field, path, line + bytes(block[:position]).count(b"\n") + 1)
-    return float(word[0])
 
 
 def _explain(block: memoryview, position: int, header: Header, n_missing: int, path: str, line: int) -> NoReturn:
@@ -241,26 +233,32 @@ def _explain(block: memoryview, position: int, header: Header, n_missing: int, p
                 hint = "; indices are 1-based: is this file 0-based?" if int(word[:40]) == 0 else ""
                 raise GraphFormatError(f"index {quote(word)} is out of bounds, expected 1 to {n}{hint}", path, line)
         if header.has_value:
-            _explain_value(words[2], header.field, path, line)
+            try:
+                _value_of(words[2], header.field)
+            except ValueError as problem:
+                raise GraphFormatError(str(problem), path, line) from None
         if len(words) > 2 + header.has_value:
             fault = f"the entry {quote(text)!r} has {len(words)} columns, expected {expected!r}"
             raise GraphFormatError(fault, path, line)
     raise GraphFormatError("the entries cannot be read", path, line)
 
 
-def _explain_value(word: bytes, field: str, path: str, line: int) -> None:
-    """GraphFormatError that says what is wrong with the value of an entry."""
+def _value_of(word: bytes, field: str) -> float:
+    """The value of an entry, which may be infinite or nan; ValueError says what is wrong with another word."""
     try:
-        float(word)
+        value = float(word)
     except ValueError:
-        raise GraphFormatError(f"the value is {quote(word)!r}, expected a number", path, line) from None
+        raise ValueError(f"the value is {quote(word)!r}, expected a number") from None
     if b"_" in word:
-        raise GraphFormatError(f"the value is {quote(word)!r}, expected a plain decimal number", path, line)
-    if field not in ("real", "complex") and not word.lstrip(b"+-").isdigit():
-        raise GraphFormatError(f"the value is {quote(word)!r}, expected a whole number in an {field} file", path, line)
+        raise ValueError(f"the value is {quote(word)!r}, expected a plain decimal number")
+    if field in ("real", "complex"):
+        return value
+    if not word.lstrip(b"+-").isdigit():
+        raise ValueError(f"the value is {quote(word)!r}, expected a whole number in an {field} file")
     smallest, largest = (0, 2**64) if field == "unsigned-integer" else (-(2**63), 2**63)
-    if field not in ("real", "complex") and not smallest <= int(word[:40]) < largest:
-        raise GraphFormatError(f"the value {quote(word)} is out of range for a 64-bit {field}", path, line)
+    if not smallest <= int(word[:40]) < largest:
+        raise ValueError(f"the value {quote(word)} is out of range for a 64-bit {field}")
+    return value
 
 
 def _place(rows, columns, block: memoryview, first: int, line: int, entry: int) -> str:

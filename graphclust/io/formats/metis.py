@@ -13,8 +13,6 @@ from graphclust.io.text.byte_source import Source, line_boundaries
 from graphclust.io.text.edge_lines import Reading
 from graphclust.progress import Progress
 
-_COMMENT = b"%"
-
 
 @dataclass(frozen=True)
 class Header:
@@ -37,7 +35,10 @@ def read_metis(source: Source, reading: Reading, progress: Progress) -> Edges:
 
     A blank line is a node without neighbors.
     """
-    header, line = _read_header(source, reading.memory_limit)
+    text, line = source.data_line()
+    if not text:
+        raise GraphFormatError("is empty, expected a METIS header: nodes, edges and perhaps fmt", source.path)
+    header = _header_of(text, source, line, reading.memory_limit)
     constraint, keeps_weights = _constraint(header, reading.constraint, source.path, line), reading.weights != "ignore"
     node = n_entries = 0
     chunks, node_weights = [], []
@@ -62,16 +63,6 @@ def read_metis(source: Source, reading: Reading, progress: Progress) -> Edges:
         source.path, header.n_nodes, chunks, symmetric="stored twice", repairs=repairs,
         details={"weighted": header.weighted and keeps_weights}, node_weights=of_nodes,
     )  # fmt: skip
-
-
-def _read_header(source: Source, memory_limit: int | None) -> tuple[Header, int]:
-    """The header, and the number of lines up to it."""
-    line = 0
-    while text := source.line():
-        line, text = line + 1, text.removeprefix(b"\xef\xbb\xbf").strip()
-        if text and not text.startswith(_COMMENT):
-            return _header_of(text, source, line, memory_limit), line
-    raise GraphFormatError("is empty, expected a METIS header: nodes, edges and perhaps fmt", source.path)
 
 
 def _header_of(text: bytes, source: Source, line: int, memory_limit: int | None) -> Header:
@@ -111,7 +102,7 @@ def _constraint(header: Header, asked: int | None, path: str, line: int) -> int 
 def _leading_weights(block: bytes, header: Header, place: int) -> list[float]:
     """The weight of the node of each line that is no comment; `place` is its place before the neighbors."""
     n_leading = header.n_leading
-    lines = (line.split(None, n_leading) for line in block.split(b"\n") if not line.lstrip().startswith(_COMMENT))
+    lines = (line.split(None, n_leading) for line in block.split(b"\n") if not line.lstrip().startswith(b"%"))
     return [float(words[place]) for words in lines if len(words) >= n_leading]
 
 

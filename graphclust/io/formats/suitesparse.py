@@ -134,7 +134,10 @@ def _read_matrix(source: Source, n_bytes: int) -> np.ndarray | sparse.coo_array:
         if len(banner) != 5 or banner[:2] != [b"%%matrixmarket", b"matrix"] or banner[4] != b"general":
             raise ValueError(f"its first line is {first[:60]!r}, expected the banner of a general matrix")
         layout, field = banner[2].decode("ascii"), banner[3].decode("ascii")
-        sizes, n_lines = _sizes(source)
+        text, n_lines = source.data_line()
+        if not text or not all(word.isdigit() and len(word) < 20 for word in text.split()):
+            raise ValueError("it has no line of sizes")
+        sizes = [int(word) for word in text.split()]
         if len(sizes) != (2 if layout == "array" else 3) or max(sizes[1:]) > n_bytes:
             raise ValueError(f"its sizes are {sizes} in {n_bytes} bytes")
         if layout == "array":
@@ -144,23 +147,12 @@ def _read_matrix(source: Source, n_bytes: int) -> np.ndarray | sparse.coo_array:
         header = Header("real" if field == "double" else field, False, *sizes)
         parts: list = []
         unfit = NegativeOrInfinite(source.path, "file")
-        for entries, _, _ in stream_entries(source, header, unfit, Progress(), n_lines):
+        for entries, _, _ in stream_entries(source, header, unfit, Progress(), n_lines + 1):
             parts += entries
         nothing = (np.empty(0, np.int32), np.empty(0, np.int32), np.empty(0))
         rows, columns = (np.concatenate([nothing[place], *(part[place] for part in parts)]) for place in (0, 1))
         values = np.ones(len(rows)) if field == "pattern" else np.concatenate([nothing[2], *(p[2] for p in parts)])
         return sparse.coo_array((values, (rows, columns)), shape=(header.n_rows, header.n_columns))
-
-
-def _sizes(source: Source) -> tuple[list[int], int]:
-    """The numbers of the first line that is no comment, and how many lines have been read with the banner."""
-    for n_lines, line in enumerate(iter(source.line, b""), 2):
-        words = line.split()
-        if words and not words[0].startswith(b"%"):
-            if not all(word.isdigit() and len(word) < 20 for word in words):
-                break
-            return [int(word) for word in words], n_lines
-    raise ValueError("it has no line of sizes")
 
 
 def _read_array(blocks: Any, field: str, n_rows: int, n_columns: int) -> np.ndarray:

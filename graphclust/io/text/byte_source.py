@@ -77,7 +77,7 @@ class Source:
         """The first bytes, with some that are no comments if there are any; they will be read again."""
         head = self._ahead.getvalue()
         size = HEAD - len(head)
-        while size > 0 and (more := self._next(size)):
+        while size > 0 and (more := self._guard(self._stream.read, size)):
             head += more
             size = HEAD - len(head)
             if size <= 0 and len(head) < LONGEST_LINE and _COMMENTS.fullmatch(head):
@@ -87,7 +87,7 @@ class Source:
 
     def read(self, size: int = -1) -> bytes:
         """Up to `size` bytes, fewer only before the end; empty at the end."""
-        return self._ahead.read(size) or self._next(size)
+        return self._ahead.read(size) or self._guard(self._stream.read, size)
 
     def skip_to(self, offset: int) -> None:
         """Go on reading at an offset of a file that is not compressed."""
@@ -109,6 +109,16 @@ class Source:
             raise self._too_long(len(line))
         self.offset += len(line)
         return line
+
+    def data_line(self) -> tuple[bytes, int]:
+        """The next line that is neither blank nor a comment of %, empty at the end, and how many lines were read."""
+        n_lines = 0
+        while line := self.line():
+            n_lines += 1
+            text = line.removeprefix(b"\xef\xbb\xbf").strip()
+            if text and not text.startswith(b"%"):
+                return text, n_lines
+        return b"", n_lines
 
     def line_blocks(self, progress: Progress) -> Iterator[memoryview]:
         """The rest as blocks of whole lines, each ending with a newline, and each gone when the next is asked for."""
@@ -137,9 +147,6 @@ class Source:
 
     def _fill(self, view: memoryview) -> int:
         return self._ahead.readinto(view) or self._guard(self._stream.readinto, view)
-
-    def _next(self, size: int) -> bytes:
-        return self._guard(self._stream.read, size)
 
     def _guard(self, read, what):
         """Read, and refuse what is broken or has grown beyond all measure."""
