@@ -130,11 +130,6 @@ def is_plain_number(field: str) -> bool:
     return field.isascii() and is_number(field)
 
 
-def means_weight(name: str) -> bool:
-    """Whether a column or an attribute of this name, upper or lower case, holds weights."""
-    return plain_name(name) in WEIGHT_NAMES
-
-
 def weight_among(names: list[str]) -> tuple[int | None, bool]:
     """The place of the weights by the names of the columns, and whether it is certain."""
     plain = [plain_name(name) for name in names]
@@ -174,10 +169,13 @@ def may_overlap(one: str, other: str) -> bool:
     return min(len(one), len(other)) < size or one[:size] == other[:size] or one[-size:] == other[-size:]
 
 
-def refuse_overlap(names: tuple[str, str], common: Collection[Any], path: str) -> None:
-    """Refuse whole numbers, which are as good as no names, that columns of unlike names share."""
-    shared = [] if may_overlap(*names) else [one for one in common if isinstance(one, int) or str(one).isdigit()]
-    if shared:
+def refuse_overlap(
+    bipartite: bool | None, names: tuple[str, str], common: Callable[[], Collection[Any]], path: str
+) -> None:
+    """Refuse whole numbers, which are as good as no names, that columns of unlike names have in `common`."""
+    if bipartite is not None or may_overlap(*names):
+        return
+    if shared := [one for one in common() if isinstance(one, int) or str(one).isdigit()]:
         one, other = (name[:_SHOWN] for name in names)
         two_kinds = 'kind="bipartite"' if caller_takes("kind") else "bipartite=True"
         raise GraphValidationError(

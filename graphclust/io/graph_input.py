@@ -83,7 +83,11 @@ def as_graph(
         refuse_name_of_weight(weight, "a Graph")
         return without_weights(G) if weight is None else G
     if isinstance(G, str | os.PathLike):
-        return _from_file(G, weight, symmetrize, missing)
+        from graphclust.io.load import load_graph
+
+        column, weights = None if weight == "weight" else weight, "ignore" if weight is None else None
+        with _naming(load_graph):
+            return load_graph(G, symmetrize=symmetrize or "max", weights=weights, weight=column, missing=missing)
     library = libraries.origin(G)
     if sparse.issparse(G):
         refuse_name_of_weight(weight, "a matrix")
@@ -98,13 +102,17 @@ def as_graph(
         rows = sparse.csr_array(dense.astype(bool) if weight is None else matrices.as_float_weights(dense))
         graph = _from_scipy(rows, symmetrize, matrices.rounding(G.dtype))
     elif hasattr(G, "is_directed") and hasattr(G, "adjacency"):
-        graph = _from_networkx(G, weight, symmetrize, missing)
+        _refuse_directions(G, type(G).__name__, symmetrize)
+        matrix, names = matrix_of_networkx(G, weight, missing=missing)
+        graph = replace(_from_scipy(matrix, symmetrize, is_directed=G.is_directed()), nodes=names)
     elif (listed := edges_in(G, weight, missing=missing)) is not None:
         from graphclust.io.edges import joined
 
         return joined(listed, symmetrize or "max")
     elif library in (*GRAPHS, "graphblas", "sparse") or (library == "pandas" and libraries.is_adjacency_table(G)):
-        graph = _from_other(G, library, weight, symmetrize, missing)
+        matrix, nodes, is_directed = matrix_of_other(G, library, weight, symmetrize, missing=missing)
+        graph = _from_scipy(matrix, symmetrize, matrices.rounding(matrix.dtype), is_directed)
+        graph = replace(without_weights(graph) if weight is None else graph, nodes=nodes)
     else:
         if hasattr(G, "point_weights") and hasattr(G, "graph"):
             raise TypeError(f"G is a {type(G).__name__}, expected a graph; pass that of the kernel, kernel.graph")
@@ -157,7 +165,7 @@ def edges_in(G: Any, weight: str | None, *, missing: str = "error", **options: A
     if is_edge_arrays(G):
         refuse_name_of_weight(weight, "an array of edges")
         return edges_of_arrays(*G)
-    with _naming(graph_from_table, "weight", "symmetrize"):
+    with _naming(graph_from_table):
         if isinstance(G, list | tuple | AbstractSet):
             G = table_of_list(G, weight, missing)
         elif not (libraries.origin(G) in libraries.TABLES and is_table(G)):
@@ -165,39 +173,25 @@ def edges_in(G: Any, weight: str | None, *, missing: str = "error", **options: A
         return edges_of_table(G, weight=weight, missing=missing, **options)
 
 
-def _from_file(path: str | os.PathLike, weight: str | None, symmetrize: str | None, missing: str) -> Graph:
-    """What `load_graph` gives; an error that names one of its arguments names the function that takes it."""
-    from graphclust.io.load import load_graph
-
-    column, weights = None if weight == "weight" else weight, "ignore" if weight is None else None
-    with _naming(load_graph, "weight", "symmetrize"):
-        return load_graph(path, symmetrize=symmetrize or "max", weights=weights, weight=column, missing=missing)
-
-
 @contextmanager
-def _naming(function: Callable[..., Any], *own: str) -> Iterator[None]:
-    """Name the function that takes an argument which an error names, but for `as_graph`'s own."""
-    try:
-        yield
-    except GraphClustError as problem:
-        problem.args = (_with_function(str(problem), function, own),)
-        raise
-
-
-def _with_function(message: str, function: Callable[..., Any], own: tuple[str, ...]) -> str:
-    """The message, with the arguments of a function named as in a call of it: `weights="abs"` is its `f(path, ...)`.
+def _naming(function: Callable[..., Any]) -> Iterator[None]:
+    """Errors name the arguments of a function as in a call of it: `weights="abs"` is its `f(path, ...)`.
 
     Those that `as_graph` takes itself stay as they are, and so does what is in a call already.
     """
     first, *others = inspect.signature(function).parameters
-    names = "|".join(name for name in others if name not in own)
+    names = "|".join(name for name in others if name not in ("weight", "symmetrize"))
 
     def as_call(match: re.Match[str]) -> str:
         return match[0] if match[1] is None else f"{function.__name__}({first}, {match[1]}={match[2] or '...'})"
 
-    named = rf"""\w\([^()]*\)|(?<![\w.])({names})=('[^']*'|"[^"]*"|True|False|None|)"""
-    message = re.sub(named, as_call, message)
-    return re.sub(rf"\ba larger ({names})\b", rf"\g<0> to {function.__name__}", message)
+    try:
+        yield
+    except GraphClustError as problem:
+        named = rf"""\w\([^()]*\)|(?<![\w.])({names})=('[^']*'|"[^"]*"|True|False|None|)"""
+        message = re.sub(named, as_call, str(problem))
+        problem.args = (re.sub(rf"\ba larger ({names})\b", rf"\g<0> to {function.__name__}", message),)
+        raise
 
 
 def refuse_name_of_weight(weight: str | None, what: str) -> None:
@@ -213,7 +207,9 @@ def without_weights(graph: Graph) -> Graph:
     return replace(plain, file=graph.file, node_weights=graph.node_weights)
 
 
-def _from_scipy(matrix, symmetrize: str | None, tolerance: float, is_directed: bool = False) -> Graph:
+def _from_scipy(
+    matrix, symmetrize: str | None, tolerance: float = matrices.SYMMETRY_TOLERANCE, is_directed: bool = False
+) -> Graph:
     """A graph from a square matrix, whose duplicates are summed and whose rounding is evened out.
 
     is_directed : whether entries (i, j) and (j, i) are two edges even where all of them are equal.
@@ -233,13 +229,6 @@ def _from_scipy(matrix, symmetrize: str | None, tolerance: float, is_directed: b
         matrix.indptr, matrix.indices, weights,
         remarks=remarks, symmetrize=symmetrize, pattern=pattern, tolerance=tolerance,
     )  # fmt: skip
-
-
-def _from_networkx(G: networkx.Graph, weight: str | None, symmetrize: str | None, missing: str) -> Graph:
-    """A graph from NetworkX's dicts, with the names of its nodes."""
-    _refuse_directions(G, type(G).__name__, symmetrize)
-    matrix, nodes = matrix_of_networkx(G, weight, missing=missing)
-    return replace(_from_scipy(matrix, symmetrize, matrices.SYMMETRY_TOLERANCE, G.is_directed()), nodes=nodes)
 
 
 def matrix_of_networkx(
@@ -267,13 +256,6 @@ def matrix_of_networkx(
         wrong = f"no edge has the attribute {weight!r}, expected the name of one; weight=None makes all weights 1"
         raise GraphValidationError(wrong)
     return matrix, nodes
-
-
-def _from_other(G: Any, library: str, weight: str | None, symmetrize: str | None, missing: str) -> Graph:
-    """Of a graph library or a table, with the names of the nodes; or a matrix of PyData's sparse or of GraphBLAS."""
-    matrix, nodes, is_directed = matrix_of_other(G, library, weight, symmetrize, missing=missing)
-    graph = _from_scipy(matrix, symmetrize, matrices.rounding(matrix.dtype), is_directed)
-    return replace(without_weights(graph) if weight is None else graph, nodes=nodes)
 
 
 def matrix_of_other(

@@ -16,6 +16,7 @@ from graphclust.graph.container import Graph
 from graphclust.graph.matrices import warn_of
 from graphclust.io.columns import Column
 from graphclust.io.edges import EdgeCounts, Edges
+from graphclust.io.formats.array_files import name_failures_of_memory
 from graphclust.io.graph_input import as_graph, without_weights
 from graphclust.io.read_file import (
     ID_TYPE,
@@ -23,7 +24,6 @@ from graphclust.io.read_file import (
     as_reading,
     as_text,
     load_file,
-    name_failures_of_memory,
     read_file,
     refuse_other_arguments,
 )
@@ -170,10 +170,10 @@ def load_graph(
 
 def load(path: str | os.PathLike[str], reading: Reading, progress: Progress) -> tuple[Graph, LoadInfo]:
     """The graph of a file, a store or the name of a data set, and what is to say of it."""
-    if is_store(path):
-        with name_failures_of_memory(path):
+    with name_failures_of_memory(path):
+        if is_store(path):
             return _load_store(path, reading, progress)
-    return _fetch(path, reading, progress) or load_file(path, reading, progress)
+        return _fetch(path, reading, progress) or load_file(path, reading, progress)
 
 
 def _fetch(path: Any, reading: Reading, progress: Progress) -> tuple[Graph, LoadInfo] | None:
@@ -191,8 +191,7 @@ def _fetch(path: Any, reading: Reading, progress: Progress) -> tuple[Graph, Load
     if reading.bipartite and entry.source == "snap":
         raise ParameterError(f"bipartite=True does not suit {path}, whose nodes are all of one kind; leave it out")
     request = Request(replace(reading, bipartite=bool(reading.bipartite) or entry.bipartite, max_bytes=None))
-    with name_failures_of_memory(path):
-        graph, info = fetch_graph(entry, request, progress)
+    graph, info = fetch_graph(entry, request, progress)
     return replace(graph, file=as_text(path)), info
 
 

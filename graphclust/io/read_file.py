@@ -8,16 +8,17 @@ from __future__ import annotations
 import codecs
 import os
 import re
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from graphclust.checks import as_choice, as_whole_number
-from graphclust.errors import GraphFormatError, ParameterError, ResourceLimitError, quote
+from graphclust.errors import GraphFormatError, ParameterError, quote
 from graphclust.graph.container import Graph
 from graphclust.io.columns import Columns, as_columns
 from graphclust.io.edges import DUPLICATES, EdgeCounts, Edges, graph_from_edges
+from graphclust.io.formats.array_files import name_failures_of_memory
 from graphclust.io.formats.dimacs import START as dimacs_start
 from graphclust.io.formats.dimacs import read_dimacs
 from graphclust.io.formats.matrix_market import BANNER, read_matrix_market
@@ -185,17 +186,6 @@ def check_format(format: str, reading: Reading, source: Source) -> None:
     if format not in WITHOUT_LINES and b"\r" in head.rstrip() and b"\n" not in head:
         problem = "its lines end in carriage returns alone, as on old Macs, expected line feeds"
         raise GraphFormatError(f"{problem}; save it with the line ends of Unix or Windows", path, 1)
-
-
-@contextmanager
-def name_failures_of_memory(path: str | os.PathLike[str]) -> Iterator[None]:
-    """A ResourceLimitError that names the file where memory runs out."""
-    try:
-        yield
-    except MemoryError as problem:
-        if isinstance(problem, ResourceLimitError):
-            raise
-        raise ResourceLimitError(f"{os.fsdecode(path)}: memory ran out while loading; {problem}") from None
 
 
 def load_file(path: str | os.PathLike[str], reading: Reading, progress: Progress) -> tuple[Graph, LoadInfo]:

@@ -15,7 +15,7 @@ import numpy as np
 from graphclust.checks import as_choice, as_names
 from graphclust.errors import GraphFormatError, GraphValidationError, ParameterError, amount
 from graphclust.graph.container import Graph
-from graphclust.io.columns import Kind, Table, as_columns, choose, describe_choice, may_overlap, refuse_overlap
+from graphclust.io.columns import Kind, Table, as_columns, choose, describe_choice, refuse_overlap
 from graphclust.io.edges import DUPLICATES, Edges, joined, keep_kinds_apart, refuse_impossible
 
 __all__ = ["graph_from_table"]
@@ -194,8 +194,7 @@ def _named_edges(
         sides = [_number(side, side, None) for side in ends]
         u, v = (numbers[: len(ends[0])].astype(np.int32) for _, numbers in sides)
         return keep_kinds_apart(path, [(u, v, weights)], [names for names, _ in sides], columns)
-    if bipartite is None and not may_overlap(*columns):
-        refuse_overlap(columns, {*ends[0].tolist()} & {*ends[1].tolist()}, path)
+    refuse_overlap(bipartite, columns, lambda: {*ends[0].tolist()} & {*ends[1].tolist()}, path)
     names, numbers = _number(ends[0], ends[1], nodes)
     u, v = numbers.astype(np.int32).reshape(2, -1)
     in_order = names == list(range(len(names)))
@@ -250,14 +249,14 @@ def table_of_list(rows: Collection[Any], weight: str | None, missing: str = "err
     return _Columns(columns)
 
 
-class _Columns:
+class _Columns(dict[Any, Any]):
     """Values of any kind as the columns of a table."""
 
-    def __init__(self, columns: Mapping[Any, list[Any]]):
-        self._columns, self.columns = columns, list(columns)
+    columns = property(list)
 
     def __getitem__(self, name: Any) -> np.ndarray:
-        return np.fromiter(self._columns[name], object, len(self._columns[name]))
+        values = super().__getitem__(name)
+        return np.fromiter(values, object, len(values))
 
 
 def _numbers(values: np.ndarray) -> np.ndarray:

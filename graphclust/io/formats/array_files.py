@@ -40,17 +40,25 @@ BROKEN = (
 
 
 @contextmanager
+def name_failures_of_memory(path: str | os.PathLike[str]) -> Iterator[None]:
+    """A ResourceLimitError that names the file where memory runs out."""
+    try:
+        yield
+    except MemoryError as problem:
+        if isinstance(problem, ResourceLimitError):
+            raise
+        raise ResourceLimitError(f"{os.fsdecode(path)}: memory ran out while loading; {problem}") from None
+
+
+@contextmanager
 def name_failures(path: str, complaint: str) -> Iterator[None]:
     """Turn every failure of the block into an error with the path: GraphFormatError, or ResourceLimitError for memory.
 
     complaint : such as "holds no matrix". Errors of this package, and those of the system that name a file, stay.
     """
     try:
-        yield
-    except MemoryError as problem:
-        if isinstance(problem, ResourceLimitError):
-            raise
-        raise ResourceLimitError(f"{path}: memory ran out while reading; {problem}") from None
+        with name_failures_of_memory(path):
+            yield
     except BROKEN as problem:
         if isinstance(problem, GraphClustError) or (isinstance(problem, OSError) and problem.filename is not None):
             raise
@@ -165,11 +173,11 @@ class ArrayArchive:
         """Some arrays. Raises as `header` does; ResourceLimitError where they exceed the limit together."""
         n_bytes = sum(self.header(name).n_bytes for name in names)
         check_allowed(self._path, n_bytes, self._file_bytes, self._limit)
-        return [self._read(name) for name in names]
-
-    def _read(self, name: str) -> np.ndarray:
-        with self._archive.open(self._member(name)) as file:
-            return _read_numbers(file, read_header(file))
+        arrays = []
+        for name in names:
+            with self._archive.open(self._member(name)) as file:
+                arrays.append(_read_numbers(file, read_header(file)))
+        return arrays
 
     def _member(self, name: str) -> zipfile.ZipInfo:
         member = self._members.get(name)

@@ -14,7 +14,7 @@ import numpy as np
 
 from graphclust.compiled.text import number_lines
 from graphclust.errors import GraphFormatError, GraphValidationError, amount, quote
-from graphclust.io.columns import may_overlap, refuse_overlap
+from graphclust.io.columns import refuse_overlap
 from graphclust.io.edges import Edges, NegativeOrInfinite, keep_kinds_apart, renumber_sparse
 from graphclust.io.text.byte_source import Source, in_pieces
 from graphclust.io.text.edge_lines import EdgeLines, ReadAgain, Reading, Sample, judge_first_line
@@ -191,8 +191,7 @@ class NumberReader(_Reader):
         if self.layout.bipartite:
             sides = [renumber_sparse(chunks, (column,)) for column in (0, 1)]
             return keep_kinds_apart(self.path, chunks, [ids.tolist() for ids in sides], self.layout.names)
-        if self.reading.bipartite is None and not may_overlap(*self.layout.names):
-            refuse_overlap(self.layout.names, _shared(chunks).tolist(), self.path)
+        refuse_overlap(self.reading.bipartite, self.layout.names, lambda: _shared(chunks).tolist(), self.path)
         if self.largest < max(2 * sum(len(u) for u, _, _ in chunks), 1 << 20):
             return Edges(self.path, self.largest + 1, chunks, gaps=True)
         ids = renumber_sparse(chunks)
@@ -340,8 +339,8 @@ class _TextReader(_Reader):
             _refuse_two_spellings(side, self.path)
         if self.n_missing:
             said.append(f"{amount(self.n_missing, 'row')} without an id left out, the first {self.first_missing}")
-        if self.reading.bipartite is None and not self.layout.bipartite and not may_overlap(*self.layout.names):
-            refuse_overlap(self.layout.names, [names[0][node] for node in _shared(chunks)], self.path)
+        asked = self.layout.bipartite or self.reading.bipartite
+        refuse_overlap(asked, self.layout.names, lambda: [names[0][node] for node in _shared(chunks)], self.path)
         nodes: list[list] = names if self.layout.text_ids else self._as_numbers(chunks, names)
         if self.layout.bipartite:
             edges = keep_kinds_apart(self.path, chunks, nodes, self.layout.names)
