@@ -1,5 +1,6 @@
 """What the tests of the partition engine are tried on: every objective, and graphs with weights and self-loops."""
 
+import networkx as nx
 import numpy as np
 import pytest
 from graphs import all_graphs, make_graph
@@ -40,6 +41,14 @@ def connected_part(name: str) -> Graph:
     """A graph of the collection without its isolated nodes; or "uneven and looped"."""
     graph = looped() if name == "uneven and looped" else make_graph(name)
     return graph.subgraph(np.flatnonzero(~graph.isolated))
+
+
+def parts_of_clusters(graph: Graph, labels: np.ndarray) -> list[int]:
+    """How many connected parts each cluster has."""
+    whole = nx.from_scipy_sparse_array(graph.to_scipy())
+    return [
+        nx.number_connected_components(whole.subgraph(np.flatnonzero(labels == c))) for c in range(labels.max() + 1)
+    ]
 
 
 def random_labels(n: int, k: int, seed: int) -> np.ndarray:

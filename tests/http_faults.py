@@ -13,7 +13,6 @@ import socket
 import struct
 import tarfile
 import threading
-import time
 import zlib
 from collections.abc import Callable
 from dataclasses import replace
@@ -250,10 +249,3 @@ def archive(name: str, matrix: str, **auxiliary: str) -> bytes:
             info.size = len(text.encode())
             file.addfile(info, io.BytesIO(text.encode()))
     return gzip.compress(packed.getvalue(), mtime=0)
-
-
-def wait_until(true: Callable[[], bool], seconds: float = 10.0) -> None:
-    end = time.monotonic() + seconds
-    while not true():
-        assert time.monotonic() < end, "waited in vain"
-        time.sleep(0.005)

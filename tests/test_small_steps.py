@@ -26,6 +26,12 @@ def test_all_points_of_a_block_are_those_of_little_weight_too():
     assert nodes.tolist() == [1, 2] and weights.tolist() == [0.5, 2.0]
 
 
+def push_again(a, is_ratio, clusters, gains, items, state):
+    room = np.empty(len(clusters), np.int32)
+    merger = agglomeration.Merger(clusters, gains, items, room, state, np.empty(0), np.empty((0, 2), np.int32))
+    plain(agglomeration._push_again)(a, is_ratio, merger)
+
+
 @pytest.mark.parametrize("is_ratio", [False, True])
 def test_a_full_heap_is_made_anew_of_the_live_clusters_each_once(is_ratio):
     n, a, giant, dead = 6, 2, 3, (0, 5)
@@ -35,10 +41,7 @@ def test_a_full_heap_is_made_anew_of_the_live_clusters_each_once(is_ratio):
     clusters["gain"] = [9.0, 1.0, 2.0, 3.0, 4.0, 8.0]
     gains, items = np.full(6, 7.0), np.zeros(6, np.int32)  # entries that are no longer true
     state = np.array([len(gains), giant, 4, 0])
-    merger = agglomeration.Merger(
-        clusters, gains, items, np.empty(n, np.int32), state, np.empty(0), np.empty((0, 2), np.int32)
-    )
-    plain(agglomeration._push_again)(a, is_ratio, merger)
+    push_again(a, is_ratio, clusters, gains, items, state)
     live = {1: 1.0, 2: 2.0, 4: 4.0} | ({} if is_ratio else {3: 3.0})
     size = int(state[0])
     assert sorted(items[:size].tolist()) == sorted(live), (
@@ -52,10 +55,7 @@ def test_a_heap_with_room_keeps_what_it_holds():
     clusters = np.zeros(3, agglomeration.CLUSTER)
     clusters["merged_into"], clusters["gain"] = np.arange(3), [1.0, 2.0, 3.0]
     gains, items, state = np.array([5.0, 0.0, 0.0]), np.array([2, 0, 0], np.int32), np.array([1, 0, 3, 0])
-    merger = agglomeration.Merger(
-        clusters, gains, items, np.empty(3, np.int32), state, np.empty(0), np.empty((0, 2), np.int32)
-    )
-    plain(agglomeration._push_again)(1, False, merger)
+    push_again(1, False, clusters, gains, items, state)
     assert state[0] == 2 and items[:2].tolist() == [2, 1] and gains[:2].tolist() == [5.0, 2.0]
 
 

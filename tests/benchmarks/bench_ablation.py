@@ -16,8 +16,9 @@ geometric mean of ratios.
 import json
 import time
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
 from typing import Any, NamedTuple
+from unittest import mock
 
 import networkx as nx
 import numpy as np
@@ -211,16 +212,6 @@ def cases(method: str) -> Iterator[Case]:
             yield Case("tree", nx.to_scipy_sparse_array(nx.balanced_tree(3, 7), dtype=float, format="csr"), k, None)
 
 
-@contextmanager
-def patched(module: Any, name: str, value: Any) -> Iterator[None]:
-    before = getattr(module, name)
-    setattr(module, name, value)
-    try:
-        yield
-    finally:
-        setattr(module, name, before)
-
-
 class Run(NamedTuple):
     """Of one graph, objective and seed; lacking(labels) is what the labels lack of the best conceivable value."""
 
@@ -232,7 +223,7 @@ class Run(NamedTuple):
 def run(case: Case, objective: str, change: Change, seed: int) -> Run:
     with ExitStack() as stack:
         for patch in change.patches:
-            stack.enter_context(patched(*patch))
+            stack.enter_context(mock.patch.object(*patch))
         found = gc.coreset_sc(
             case.matrix, case.k, method=change.method, objective=objective, rng=seed, **dict(change.options)
         )

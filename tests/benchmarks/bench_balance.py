@@ -137,12 +137,10 @@ def run_of(matrix: Matrix, name: str, k: int, tool: str, seed: int) -> dict:
     }  # fmt: skip
 
 
-def is_above(run: dict) -> bool:
-    return run["largest"] > np.ceil((1 + IMBALANCE) * np.ceil(run["nodes"] / run["k"]))
-
-
-def is_below(run: dict) -> bool:
-    return run["smallest"] < np.floor((1 - IMBALANCE) * run["nodes"] / run["k"])
+OUTSIDE: dict[str, Callable[[dict], bool]] = {
+    "above": lambda run: run["largest"] > np.ceil((1 + IMBALANCE) * np.ceil(run["nodes"] / run["k"])),
+    "below": lambda run: run["smallest"] < np.floor((1 - IMBALANCE) * run["nodes"] / run["k"]),
+}
 
 
 def table_of(
@@ -163,7 +161,7 @@ def table_of(
         rows.append([name, str(k), f"{best:.0f}", *cells])
     means = [f"{np.exp(np.mean(np.log(over[tool]))):.3f}, {seconds[tool]:.1f} s" for tool in tools]
     rows.append(["geometric mean over the best, seconds in all", "", "", *means])
-    for said, is_outside in (("above", is_above), ("below", is_below)):
+    for said, is_outside in OUTSIDE.items():
         outside = [sum(any(is_outside(runs[*case, tool, seed]) for seed in seeds) for case in cases) for tool in tools]
         rows.append([f"cases with a part {said} the bound", "", "", *map(str, outside)])
     notes = (

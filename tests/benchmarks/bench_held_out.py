@@ -24,6 +24,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from importlib.metadata import version
 from typing import Any
+from unittest import mock
 
 import numpy as np
 from bench_recognition import FLOORS
@@ -99,13 +100,9 @@ def compare_halves(graph: str, matrix: sparse.csr_matrix, classes: np.ndarray, s
 
 
 def compare_floors(graph: str, matrix: sparse.csr_matrix, classes: np.ndarray, seed: int) -> Iterator[Row]:
-    chosen, k = resolution.FLOOR, int(classes.max()) + 1
-    try:
-        for floor in FLOORS:
-            resolution.FLOOR = floor
-            yield {"floor": floor, **agreement(DEFAULT, matrix, k, classes, seed)}
-    finally:
-        resolution.FLOOR = chosen
+    for floor in FLOORS:
+        with mock.patch.object(resolution, "FLOOR", floor):
+            yield {"floor": floor, **agreement(DEFAULT, matrix, int(classes.max()) + 1, classes, seed)}
 
 
 def compare_outliers(graph: str, seed: int) -> Iterator[Row]:

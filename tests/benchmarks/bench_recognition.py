@@ -11,6 +11,7 @@ Needs igraph, pymetis, scikit-learn and the data that $GRAPHCLUST_DATA names.
 """
 
 from collections.abc import Sequence
+from unittest import mock
 
 import numpy as np
 from harness import asked, is_wanted, shown, write_table
@@ -61,22 +62,15 @@ def _worse(names: Sequence[str], found: list[list[Measured]]) -> str:
 
 def compare_floors(graphs: list, repeats: int, whole: bool) -> None:
     """Mean agreement of the default for each floor, and on how many graphs the floor is what decides."""
-    chosen, rows = resolution.FLOOR, []
-    try:
-        for floor in FLOORS:
-            resolution.FLOOR = floor
-            found = [
-                measure(DEFAULT, matrix, int(classes.max()) + 1, classes, repeats) for _, matrix, classes in graphs
-            ]
-            at_floor = sum(
-                coreset_sc(matrix, int(classes.max()) + 1, rng=0).resolution <= floor for _, matrix, classes in graphs
-            )
-            ari, nmi = np.mean([(one.ari, one.nmi) for one in found], axis=0)
-            mark = " (as it is)" if floor == chosen else ""
-            spread = f"{np.mean([one.ari_spread for one in found]):.3f}"
-            rows.append(shown([f"{floor:g}{mark}", f"{ari:.3f}", f"{nmi:.3f}", str(at_floor), spread]))
-    finally:
-        resolution.FLOOR = chosen
+    rows, given = [], [(matrix, int(classes.max()) + 1, classes) for _, matrix, classes in graphs]
+    for floor in FLOORS:
+        mark = " (as it is)" if floor == resolution.FLOOR else ""
+        with mock.patch.object(resolution, "FLOOR", floor):
+            found = [measure(DEFAULT, *one, repeats) for one in given]
+            at_floor = sum(coreset_sc(matrix, k, rng=0).resolution <= floor for matrix, k, _ in given)
+        ari, nmi = np.mean([(one.ari, one.nmi) for one in found], axis=0)
+        spread = f"{np.mean([one.ari_spread for one in found]):.3f}"
+        rows.append(shown([f"{floor:g}{mark}", f"{ari:.3f}", f"{nmi:.3f}", str(at_floor), spread]))
     notes = (
         f"{len(graphs)} graphs, those of recognition.md. ARI and NMI are means over them, and so is the spread, half "
         "of the ARI's range over the seeds."

@@ -11,7 +11,6 @@ import graphclust
 from graphclust import plots
 
 matplotlib.use("Agg")
-from matplotlib import pyplot as plt
 
 FOLDER = pathlib.Path(__file__).parents[2] / "notebooks" / "pictures"
 N_NODES, MEAN_DEGREE, MIXING, LARGEST = 6_000, 16.0, 0.25, 900
@@ -23,14 +22,9 @@ def main() -> None:
     path = graphclust.cluster_path(graph, range(1, 81), rng=0)
     k = path.suggest().k
     clustering = graphclust.coreset_sc(graph, k, rng=0)
-    save("quotient", plots.quotient(clustering))
+    plots.quotient(clustering).figure.savefig(FOLDER / "quotient.png", dpi=100, metadata={"Software": None})
     agreement = graphclust.adjusted_rand_index(planted, clustering)
     print(f"{len(set(planted.tolist()))} planted communities, k = {k} suggested, ARI {agreement:.3f}")
-
-
-def save(name: str, ax: plt.Axes) -> None:
-    ax.figure.savefig(FOLDER / f"{name}.png", dpi=100, metadata={"Software": None})
-    plt.close(ax.figure)
 
 
 if __name__ == "__main__":

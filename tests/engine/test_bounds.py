@@ -62,14 +62,6 @@ def test_every_cluster_is_within_the_bounds_or_an_error_says_why(A, least, most,
     assert len({*found.labels[may_be_less]}) == len({*components[may_be_less]})
 
 
-@pytest.mark.parametrize("seed", range(3))
-def test_bounds_of_whole_numbers_are_always_met_on_a_connected_graph(seed):
-    G = nx.barabasi_albert_graph(61, 2, seed=seed)
-    for least, most in [(1, 1), (2, 3), (7, 8), (20, 21), (30, 31), (61, 61)]:
-        sizes = communities(G, min_size=least, max_size=most, rng=seed).sizes
-        assert least <= sizes.min() and sizes.max() <= most and sizes.sum() == 61
-
-
 @pytest.mark.parametrize("weights", [(2, 3, 3, 6, 4, 6), (2, 3, 6, 4, 6, 3), (2, 6, 3, 3, 4, 6)])
 def test_nodes_that_no_move_fits_into_the_bounds_are_packed_by_their_weights(weights):
     """6, 6, 3 + 3 and 2 + 4 are the only clusters of 5 to 6."""
@@ -150,15 +142,16 @@ def test_an_attribute_of_a_matrix_is_refused():
 
 
 @settings(deadline=None)
-@given(st.integers(2, 60), st.none() | st.integers(1, 8), st.integers(1, 12), st.integers(1, 12))
-def test_bounds_pass_exactly_where_some_number_of_clusters_or_k_meets_them(n, k, least, most):
-    numbers, options = range(1, n + 1) if k is None else [min(k, n)], {"min_size": least, "max_size": most, "rng": 0}
+@given(st.integers(3, 60), st.integers(1, 12), st.integers(1, 12))
+def test_bounds_of_a_connected_graph_pass_exactly_where_some_number_of_clusters_meets_them(n, least, most):
+    """Of exactly k clusters: test_exactly_k_clusters_are_within_the_bounds_or_an_error_says_why."""
+    graph = nx.barabasi_albert_graph(n, 2, seed=n) if n % 2 else nx.path_graph(n)
     try:
-        found = coreset_sc(nx.path_graph(n), numbers[0], **options) if k else communities(nx.path_graph(n), **options)
+        found = communities(graph, min_size=least, max_size=most, rng=n)
     except ParameterError:
-        assert not any(least <= most and k * least <= n <= k * most for k in numbers)
+        assert not any(least <= most and k * least <= n <= k * most for k in range(1, n + 1))
     else:
-        assert found.k in numbers and least <= found.sizes.min() and found.sizes.max() <= most
+        assert least <= found.sizes.min() and found.sizes.max() <= most and found.sizes.sum() == n
 
 
 def level_and_run(G, sizes, objective="modularity"):

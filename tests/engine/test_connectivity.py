@@ -3,7 +3,7 @@
 import networkx as nx
 import numpy as np
 import pytest
-from aims import assert_exact_sums, looped
+from aims import assert_exact_sums, looped, parts_of_clusters
 from cases import for_each
 from scipy import sparse
 
@@ -25,14 +25,6 @@ def sparse_graph(seed: int, n: int = 120, degree: float = 3.0) -> gc.Graph:
     """A connected graph of few cycles, on which moves of single nodes cut clusters into parts."""
     graph = nx.gnp_random_graph(n, degree / n, seed=seed)
     return gc.as_graph(nx.convert_node_labels_to_integers(graph.subgraph(max(nx.connected_components(graph), key=len))))
-
-
-def parts_of_clusters(graph: gc.Graph, labels: np.ndarray) -> list[int]:
-    """How many connected parts each cluster has."""
-    whole = nx.from_scipy_sparse_array(graph.to_scipy())
-    return [
-        nx.number_connected_components(whole.subgraph(np.flatnonzero(labels == c))) for c in range(labels.max() + 1)
-    ]
 
 
 def goal_of(run, name: str, k: int) -> Task:
