@@ -6,9 +6,9 @@ import networkx as nx
 import numpy as np
 import pytest
 from cases import for_each
+from shell import said
 
 import graphclust as gc
-from graphclust.faces.cli.main import main
 
 GRAPH = nx.connected_watts_strogatz_graph(60, 4, 0.3, seed=3)
 WAYS = {
@@ -80,11 +80,10 @@ def test_a_report_in_every_form_says_it(tmp_path):
 def test_the_command_line_says_it(capsys, tmp_path):
     file = tmp_path / "g.csv"
     gc.save_graph(file, GRAPH)
-    assert main(["cluster", str(file), "-k", "3", "--seed", "5", "--weights", "ignore", "--report", "json"]) == 0
-    data = json.loads(capsys.readouterr().out)
+    words = ("cluster", file, "-k", 3, "--seed", 5, "--weights", "ignore", "--report", "json")
+    data = json.loads(said(capsys, *words)[1])
     assert (data["seed"], data["file"], data["parameters"]["weights"]) == (5, str(file), "ignore")
-    assert main(["path", "karate", "--to", "5", "--seed", "5", "--report", "json"]) == 0
-    data = json.loads(capsys.readouterr().out)
+    data = json.loads(said(capsys, "path", "karate", "--to", 5, "--seed", 5, "--report", "json")[1])
     assert (data["seed"], data["file"], data["k"]) == (5, "karate", "1 to 5")
-    assert main(["path", "karate", "--to", "5", "--seed", "5"]) == 0
-    assert "\nseed: 5\n" in capsys.readouterr().out
+    code, out, _ = said(capsys, "path", "karate", "--to", 5, "--seed", 5)
+    assert code == 0 and "\nseed: 5\n" in out

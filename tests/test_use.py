@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 from cases import refuses
 from scipy import sparse
+from shell import said
 
 import graphclust
 from graphclust import coreset_sc, kernel_kmeans, minibatch_kernel_kmeans, nearest_centroids
 from graphclust.errors import GraphWarning, ResourceLimitError
-from graphclust.faces.cli.main import main
 
 GRAPH = nx.barbell_graph(4, 0)
 
@@ -67,11 +67,10 @@ def test_communities_as_lists_are_json():
 
 def test_the_command_line_says_what_it_wrote(tmp_path, capsys):
     page, labels = tmp_path / "p.html", tmp_path / "l.tsv"
-    files = ["--html", str(page), "-o", str(labels), "--force"]
-    assert main(["cluster", "karate", "-k", "2", *files]) == 0
-    out = capsys.readouterr().out
+    command, files = ("cluster", "karate", "-k", 2), ("--html", page, "-o", labels, "--force")
+    out = said(capsys, *command, *files)[1]
     assert f"page in          {page}\n" in out and f"labels in        {labels}\n" in out and page.exists()
-    assert main(["cluster", "karate", "-k", "2", *files, "--report", "json"]) == 0
-    assert json.loads(capsys.readouterr().out)["written"] == {"labels": str(labels), "page": str(page)}
-    assert main(["cluster", "karate", "-k", "2"]) == 0
-    assert "page in" not in capsys.readouterr().out
+    report = json.loads(said(capsys, *command, *files, "--report", "json")[1])
+    assert report["written"] == {"labels": str(labels), "page": str(page)}
+    code, out, _ = said(capsys, *command)
+    assert code == 0 and "page in" not in out

@@ -9,6 +9,7 @@ import json
 import pathlib
 import sys
 import tempfile
+from functools import partial
 
 import numpy as np
 from bench_kernel_kmeans import mnist
@@ -41,26 +42,21 @@ def measure(name: str) -> dict[str, list[list[float]]]:
     """Of every method: seconds, ARI and NMI, seed by seed; all from the same points for the same seed, in turns."""
     X, truth, k = data(name)
     kernel = gc.GaussianKernel(X)
-    runs = {"full batch": lambda rng: gc.kernel_kmeans(kernel, k, rng=rng)}
+    runs = {"full batch": partial(gc.kernel_kmeans, kernel, k)}
     for rate in RATES:
-        settings = {"rate": rate, "max_iter": ITERATIONS}
-        runs[f"{rate}, b = 1024, not truncated"] = lambda rng, settings=settings: gc.minibatch_kernel_kmeans(
-            kernel, k, batch_size=1024, rng=rng, **settings
-        )
-        runs[f"{rate}, b = 1024, tau = 200, not renormalized"] = lambda rng, settings=settings: (
-            gc.truncated_kernel_kmeans(kernel, k, batch_size=1024, tau=200, renormalize=False, rng=rng, **settings)
-        )
+        settings = {"rate": rate, "max_iter": ITERATIONS, "batch_size": 1024}
+        runs[f"{rate}, b = 1024, not truncated"] = partial(gc.minibatch_kernel_kmeans, kernel, k, **settings)
+        truncated = partial(gc.truncated_kernel_kmeans, kernel, k, **settings)
+        runs[f"{rate}, b = 1024, tau = 200, not renormalized"] = partial(truncated, tau=200, renormalize=False)
         for b in BATCH_SIZES:
             for tau in TAUS:
-                runs[f"{rate}, b = {b}, tau = {tau}"] = lambda rng, b=b, tau=tau, settings=settings: (
-                    gc.truncated_kernel_kmeans(kernel, k, batch_size=b, tau=tau, rng=rng, **settings)
-                )
+                runs[f"{rate}, b = {b}, tau = {tau}"] = partial(truncated, batch_size=b, tau=tau)
     for function in (gc.kernel_kmeans, gc.minibatch_kernel_kmeans, gc.truncated_kernel_kmeans):
         function(kernel, k, max_iter=2, rng=0)
     found = {method: [] for method in runs}
     for seed in SEEDS:
         for method, run in runs.items():
-            seconds, result = timed(run, seed)
+            seconds, result = timed(run, rng=seed)
             pair = result.labels, truth
             found[method].append([seconds, gc.adjusted_rand_index(*pair), gc.normalized_mutual_information(*pair)])
     return found

@@ -12,12 +12,12 @@ from graphs import leafy_graph, make_graph
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
+from shell import said
 
 import graphclust
 from graphclust import balanced_partition
 from graphclust.engine.cluster_sizes import packed_labels
 from graphclust.errors import GraphValidationError, Interrupted, ParameterError
-from graphclust.faces.cli.main import main
 
 pytestmark = [
     pytest.mark.slow,  # loops for nodes with sizes take half a minute to compile
@@ -345,21 +345,23 @@ def test_the_command_writes_parts_permutation_and_matrix(tmp_path, capsys):
     files = [tmp_path / name for name in ("parts.txt", "p.txt", "B.mtx")]
     options = ["-o", files[0], "--to", "metis", "--permutation", files[1], "--reordered", files[2]]
     command = ["partition", tmp_path / "A.mtx", "-k", 6, "--imbalance", "0.05", "--seed", 4, *options]
-    assert main([*map(str, command)]) == 0
+    code, printed, _ = said(capsys, *command)
     expected = balanced_partition(A, 6, max_imbalance=0.05, rng=4)
     assert np.loadtxt(files[0], int).tolist() == expected.labels.tolist()
     order = np.loadtxt(files[1], int)
     assert order.tolist() == expected.permutation().tolist()
     assert (graphclust.load_graph(files[2]).to_scipy() != A[order][:, order]).nnz == 0
-    printed = capsys.readouterr().out
-    assert "communication volume" in printed and "connected pieces" in printed and "of the mean" in printed
-    lifted = ["partition", str(tmp_path / "A.mtx"), "-k", "40", "--min-imbalance", "1", "--report", "json"]
-    assert main(lifted) == 0 and json.loads(capsys.readouterr().out)["smallest_to_mean"] < 0.8
-    shares = ["--target-weights", "1", "3", "--contiguous", "-k", "2", "--min-imbalance", "0.03"]
-    assert main(["partition", str(tmp_path / "A.mtx"), *shares, "--report", "json"]) == 0
-    report = json.loads(capsys.readouterr().out)
+    assert (
+        code == 0 and "communication volume" in printed and "connected pieces" in printed and "of the mean" in printed
+    )
+    as_json = ["partition", tmp_path / "A.mtx", "--report", "json"]
+    lifted = said(capsys, *as_json, "-k", 40, "--min-imbalance", 1)
+    assert lifted[0] == 0 and json.loads(lifted[1])["smallest_to_mean"] < 0.8
+    shares = ["--target-weights", 1, 3, "--contiguous", "-k", 2, "--min-imbalance", 0.03]
+    report = json.loads(said(capsys, *as_json, *shares)[1])
     assert report["parameters"]["target_weights"] == [1.0, 3.0] and report["n_pieces"] == 2
-    assert main([*map(str, command)]) == 2 and "parts.txt" in capsys.readouterr().err  # they are there already
+    code, _, err = said(capsys, *command)
+    assert code == 2 and "parts.txt" in err  # they are there already
 
 
 def test_the_command_refuses_what_cannot_be(tmp_path, capsys):
@@ -369,10 +371,12 @@ def test_the_command_refuses_what_cannot_be(tmp_path, capsys):
         (["--imbalance", "-1"], "--imbalance -1"),
         (["--permutation", "p.txt", "-o", "p.txt"], "two outputs"),
     ]:
-        assert main(["partition", "karate", "-k", "2", *more]) == 2 and word in capsys.readouterr().err
+        code, _, err = said(capsys, "partition", "karate", "-k", 2, *more)
+        assert code == 2 and word in err
 
 
 def test_metis_list_of_parts_is_read_back(tmp_path, capsys):
-    assert main(["partition", "karate", "-k", "3", "-q", "-o", str(tmp_path / "karate.part.3")]) == 0
+    command = ("partition", "karate", "-k", 3, "-q", "-o", tmp_path / "karate.part.3")
+    assert said(capsys, *command)[:2] == (0, "")
     labels = graphclust.read_labels(tmp_path / "karate.part.3")[1]
-    assert np.bincount(labels).max() <= 12 and capsys.readouterr().out == ""
+    assert np.bincount(labels).max() <= 12

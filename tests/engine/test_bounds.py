@@ -10,6 +10,7 @@ from cases import refuses
 from graphs import leafy_graph, random_matrix
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from shell import said
 
 import graphclust
 from graphclust import GraphValidationError, communities, coreset_sc
@@ -28,7 +29,6 @@ from graphclust.engine.resolution import task_at
 from graphclust.engine.settling import is_within, rebalance, settle
 from graphclust.engine.within_bounds import balance_by_pieces, grow_connected
 from graphclust.errors import ParameterError
-from graphclust.faces.cli.main import main
 from graphclust.objective.objective import weigh
 
 pytestmark = [
@@ -192,14 +192,14 @@ def test_merging_to_k_ends_where_no_two_clusters_fit_into_one():
 
 def test_the_command_takes_bounds(tmp_path, capsys):
     output = tmp_path / "labels.tsv"
-    assert main(["communities", "karate", "--min-size", "4", "--max-size", "8", "-o", str(output)]) == 0
+    code, out, _ = said(capsys, "communities", "karate", "--min-size", 4, "--max-size", 8, "-o", output)
     sizes = np.bincount(graphclust.read_labels(output)[1])
-    assert sizes.min() >= 4 and sizes.max() <= 8 and f"in {len(sizes)} clusters" in capsys.readouterr().out
-    assert main(["communities", "karate", "--min-size", "8", "--small", "apart"]) == 0
-    assert "left apart, in no cluster" in capsys.readouterr().out
-    assert main(["communities", "karate", "--small", "apart"]) == 2
-    assert "--small apart leaves out clusters of less than --min-size" in capsys.readouterr().err
-    assert main(["communities", "karate", "--max-size", "0.5"]) == 2
+    assert code == 0 and sizes.min() >= 4 and sizes.max() <= 8 and f"in {len(sizes)} clusters" in out
+    code, out, _ = said(capsys, "communities", "karate", "--min-size", 8, "--small", "apart")
+    assert code == 0 and "left apart, in no cluster" in out
+    code, _, err = said(capsys, "communities", "karate", "--small", "apart")
+    assert code == 2 and "--small apart leaves out clusters of less than --min-size" in err
+    assert said(capsys, "communities", "karate", "--max-size", 0.5)[0] == 2
 
 
 def level_and_goal(G, k, least, most):

@@ -13,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 from scipy.io import mmread, mmwrite
+from shell import said
 
 import graphclust
 from graphclust import Coreset, coreset_sc
@@ -20,7 +21,6 @@ from graphclust.engine import v_cycle
 from graphclust.engine.bounds import describe_sure_bounds, pack
 from graphclust.engine.levels import run_on
 from graphclust.errors import GraphValidationError, ParameterError
-from graphclust.faces.cli.main import main
 from graphclust.objective.objective import OBJECTIVES, weigh
 
 pytestmark = [
@@ -315,19 +315,20 @@ def test_cells_are_clustered_within_bounds():
 
 def test_the_command_clusters_within_bounds(tmp_path, capsys):
     labels, weights = tmp_path / "labels.tsv", np.arange(1, 35)
-    command = ["cluster", "karate", "-k", "4", "-o", str(labels), "--force"]
-    assert main([*command, "--min-size", "8", "--max-size", "9"]) == 0
+    command = partial(said, capsys, "cluster", "karate", "-k", 4, "-o", labels, "--force")
+    assert command("--min-size", 8, "--max-size", 9)[0] == 0
     assert sorted(np.bincount(graphclust.read_labels(labels)[1])) == [8, 8, 9, 9]
     (tmp_path / "weights.txt").write_text("".join(f"{weight}\n" for weight in weights))
     (tmp_path / "nodes.tsv").write_text("name\tage\tload\n" + "".join(f"{33 - i}\t5\t{34 - i}\n" for i in range(34)))
     for named in ("weights.txt", "nodes.tsv:load"):
-        assert main([*command, "--max-size", "164", "--node-weight", str(tmp_path / named)]) == 0
+        assert command("--max-size", 164, "--node-weight", tmp_path / named)[0] == 0
         load = np.bincount(graphclust.read_labels(labels)[1], weights)
         assert load.max() <= 164  # a tenth above the mean
-    assert main([*command, "--max-size", "5"]) == 2 and "--max-size >= 9 or k >= 7" in capsys.readouterr().err
+    code, _, err = command("--max-size", 5)
+    assert code == 2 and "--max-size >= 9 or k >= 7" in err
     for named, words in (("nodes.tsv:size", "'load'"), ("nodes.tsv:age", None)):
-        code = main([*command, "--max-size", "60", "--node-weight", str(tmp_path / named)])
-        assert code == (2 if words else 0) and (words or "") in capsys.readouterr().err
+        code, _, err = command("--max-size", 60, "--node-weight", tmp_path / named)
+        assert code == (2 if words else 0) and (words or "") in err
 
 
 def matrix_file(path, A):
@@ -342,12 +343,12 @@ def outputs(tmp_path):
 
 @pytest.mark.filterwarnings("ignore:.*directed:graphclust.errors.GraphWarning")
 @pytest.mark.parametrize("rule", ["max", "sum"])
-def test_an_unsymmetric_matrix_is_partitioned_and_reordered_as_it_is(tmp_path, rule):
+def test_an_unsymmetric_matrix_is_partitioned_and_reordered_as_it_is(tmp_path, rule, capsys):
     grid = nx.to_scipy_sparse_array(nx.grid_2d_graph(6, 6), format="csr")
     A = sparse.csr_array(sparse.triu(grid) * 2.0 + sparse.tril(grid, -1) * (np.arange(36) % 3)[:, None])
     files, words = outputs(tmp_path)
     command = ["partition", matrix_file(tmp_path / "A.mtx", A), "-k", "3", "--symmetrize", rule, "--to", "metis", "-q"]
-    assert main([*command, *words]) == 0
+    assert said(capsys, *command, *words)[0] == 0
     parts, order = np.loadtxt(files["-o"], int), np.loadtxt(files["--permutation"], int)
     pattern = sparse.csr_array((np.ones(A.nnz), A.indices, A.indptr), A.shape)
     expected = graphclust.balanced_partition(pattern, 3, symmetrize=rule, rng=0)
@@ -360,8 +361,9 @@ def test_a_rectangular_matrix_is_partitioned_into_blocks_of_rows_and_columns(tmp
     shuffled = A[np.random.default_rng(1).permutation(12)][:, np.random.default_rng(2).permutation(8)]
     files, words = outputs(tmp_path)
     command = ["partition", matrix_file(tmp_path / "A.mtx", shuffled), "-k", "4", "--imbalance", "0"]
-    assert main([*command, *words, "--to", "metis"]) == 1 and "--bipartite" in capsys.readouterr().err
-    assert main([*command, *words, "--to", "metis", "--bipartite", "-q"]) == 0
+    code, _, err = said(capsys, *command, *words, "--to", "metis")
+    assert code == 1 and "--bipartite" in err
+    assert said(capsys, *command, *words, "--to", "metis", "--bipartite", "-q")[0] == 0
     parts, order = np.loadtxt(files["-o"], int), np.loadtxt(files["--permutation"], int)
     assert np.bincount(parts).tolist() == [5] * 4 and sorted(order) == list(range(20))
     reordered = mmread(files["--reordered"]).toarray()
@@ -386,10 +388,11 @@ def test_info_says_what_to_do_with_each_kind_of_matrix(tmp_path, capsys, kind, w
         "mesh": grid,
     }[kind]
     file = matrix_file(tmp_path / "A.mtx", A)
-    assert main(["info", file, *["--bipartite"] * (kind == "bipartite")]) == 0
-    said = capsys.readouterr().out
-    assert f"kind        {kind}\n" in said and all(word in said for word in words)
-    assert kind != "bipartite" or (main(["info", file]) == 1 and "--bipartite" in capsys.readouterr().err)
+    code, out, _ = said(capsys, "info", file, *["--bipartite"] * (kind == "bipartite"))
+    assert code == 0 and f"kind        {kind}\n" in out and all(word in out for word in words)
+    if kind == "bipartite":
+        code, _, err = said(capsys, "info", file)
+        assert code == 1 and "--bipartite" in err
 
 
 def test_equal_parts_of_a_graph_whose_coarsest_one_has_no_edge(monkeypatch):

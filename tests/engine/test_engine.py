@@ -10,6 +10,7 @@ from cases import for_each, refuses
 from graphs import make_graph
 from reference.objectives import gains_of_unions, partitions, value
 from scipy import sparse
+from shell import said
 
 import graphclust
 from graphclust.compiled.graphs.levels import Partition
@@ -20,7 +21,6 @@ from graphclust.engine.connectivity import split_disconnected
 from graphclust.engine.family_tree import overlay
 from graphclust.engine.resolution import schedule_for_any_number, task_at
 from graphclust.errors import GraphWarning, ParameterError
-from graphclust.faces.cli.main import main
 from graphclust.objective.objective import ADDITIVE_OBJECTIVES, weigh
 from graphclust.partition.communities import communities
 
@@ -272,11 +272,11 @@ def test_the_input_is_left_as_it_was():
 
 def test_the_command_writes_the_labels_of_the_function(tmp_path, capsys):
     output = tmp_path / "labels.tsv"
-    assert main(["communities", "karate", "--resolution", "2", "--seed", "5", "-o", str(output)]) == 0
+    code, out, _ = said(capsys, "communities", "karate", "--resolution", 2, "--seed", 5, "-o", output)
     expected = communities(nx.karate_club_graph(), weight=None, resolution=2.0, rng=5)
     assert graphclust.read_labels(output)[1].tolist() == expected.labels.tolist()
-    assert f"in {expected.k} clusters" in capsys.readouterr().out
-    assert main(["communities", "karate", "--resolution", "0"]) == 2
+    assert code == 0 and f"in {expected.k} clusters" in out
+    assert said(capsys, "communities", "karate", "--resolution", 0)[0] == 2
 
 
 def test_the_estimator_clusters_the_graph_of_nearest_neighbors():

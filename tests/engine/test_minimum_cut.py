@@ -4,9 +4,8 @@ import networkx as nx
 import numpy as np
 import pytest
 
-from graphclust import as_graph, limit_threads
+from graphclust import Clustering, as_graph, limit_threads
 from graphclust.compiled.graphs import minimum_cut as loops
-from graphclust.engine.connectivity import minimum_cuts
 
 pytestmark = pytest.mark.filterwarnings("ignore::graphclust.GraphWarning")  # of isolated nodes
 
@@ -62,7 +61,8 @@ def test_the_weight_is_that_of_stoer_wagner_and_the_side_has_it(shape):
         if graph.number_of_edges() == 0:
             continue
         ours, n, expected = as_graph(graph), len(graph), expected_cut(graph)
-        assert minimum_cuts(ours, np.zeros(n, np.int64), 1, True)[0] == pytest.approx(expected)
+        of_weight = Clustering(np.zeros(n, int), 1, ours, parameters={"cut_weight": True})
+        assert of_weight.min_cuts == pytest.approx([expected])
         inner = loops.rows_among(np.arange(n), ours.rows, np.zeros(n, np.int32), np.empty(n, np.int32))
         for best in (np.inf, expected * (1 + 1e-6) + 1e-6, expected * (1 - 1e-6)):
             side = np.zeros(n, np.int8)
@@ -76,7 +76,7 @@ def test_the_weight_is_that_of_stoer_wagner_and_the_side_has_it(shape):
 
 def test_loops_are_in_no_cut():
     graph = as_graph(nx.Graph([(0, 0), (0, 1), (1, 1)]))
-    assert minimum_cuts(graph, np.zeros(2, np.int64), 1, False).tolist() == [1.0]
+    assert Clustering(np.zeros(2, int), 1, graph).min_cuts.tolist() == [1.0]
 
 
 def test_every_cluster_has_its_own_on_any_number_of_threads():
@@ -85,4 +85,4 @@ def test_every_cluster_has_its_own_on_any_number_of_threads():
     labels = np.repeat([2, 0, 1, 3, -1], [6, 5, 3, 1, 1])
     for threads in (1, 2):
         with limit_threads(threads):
-            assert minimum_cuts(as_graph(graph), labels, 4, False).tolist() == [2.0, 1.0, 5.0, 0.0]
+            assert Clustering(labels, 4, as_graph(graph)).min_cuts.tolist() == [2.0, 1.0, 5.0, 0.0]

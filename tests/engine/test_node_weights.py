@@ -1,18 +1,17 @@
 """Weights of nodes, which bounds count: by name where they have names, else by place; in arrays and in files."""
 
 import dataclasses
+import re
 
 import networkx as nx
 import numpy as np
 import pandas
 import pytest
-from cases import refuses
+from shell import said
 
 import graphclust
 from graphclust.engine.bounds import as_sizes
 from graphclust.errors import GraphValidationError, GraphWarning
-from graphclust.faces.cli.main import main
-from graphclust.io.node_weights import read_node_weights
 
 
 def test_weights_of_nodes_by_name_are_those_of_the_named_nodes():
@@ -47,14 +46,15 @@ def test_weights_of_rows_may_come_from_the_rows_of_a_larger_table():
         ("\n# nothing\n", "empty"),
     ],
 )
-def test_files_of_weights_that_cannot_be_used_are_explained(tmp_path, text, words):
+def test_files_of_weights_that_cannot_be_used_are_explained(tmp_path, text, words, capsys):
     (tmp_path / "weights").write_text(text)
-    graph = graphclust.as_graph(nx.path_graph(3))
-    refuses(graphclust.GraphFormatError, words, read_node_weights, tmp_path / "weights", graph)
+    graphclust.save_graph(tmp_path / "path.mtx", nx.path_graph(3))
+    code, _, err = said(capsys, "partition", tmp_path / "path.mtx", "-k", 2, "--node-weight", tmp_path / "weights")
+    assert code == 1 and re.search(words, err), err
 
 
 @pytest.mark.slow  # loops for nodes with sizes take half a minute to compile
-def test_weights_of_a_metis_file_count_in_bounds_and_its_parts_are_read_back(tmp_path):
+def test_weights_of_a_metis_file_count_in_bounds_and_its_parts_are_read_back(tmp_path, capsys):
     weights = 1 + np.arange(64) % 7
     graph = graphclust.as_graph(nx.to_scipy_sparse_array(nx.grid_2d_graph(8, 8)))
     graphclust.save_graph(tmp_path / "grid.graph", dataclasses.replace(graph, node_weights=weights.astype(float)))
@@ -65,8 +65,8 @@ def test_weights_of_a_metis_file_count_in_bounds_and_its_parts_are_read_back(tmp
     ):
         load = np.bincount(found.labels, weights)
         assert load.max() <= np.ceil(1.03 * weights.sum() / 4) and found.parameters["node_weight"] == "file"
-    command = ["partition", str(tmp_path / "grid.graph"), "-k", "4", "-q", "-o", str(tmp_path / "grid.graph.part.4")]
-    assert main(command) == 0
+    command = ["partition", tmp_path / "grid.graph", "-k", 4, "-q", "-o", tmp_path / "grid.graph.part.4"]
+    assert said(capsys, *command)[0] == 0
     parts = graphclust.read_labels(tmp_path / "grid.graph.part.4")[1]
     assert (tmp_path / "grid.graph.part.4").read_text() == "".join(f"{part}\n" for part in parts)
     assert np.bincount(parts, weights).max() <= np.ceil(1.03 * weights.sum() / 4)

@@ -281,7 +281,6 @@ def test_what_is_no_aim_is_refused_by_all_that_take_one(objective, resolution, e
     graph, labels = nx.path_graph(6), np.array([0, 0, 0, 1, 1, 1])
     options = {"objective": objective, "resolution": resolution}
     for call in (
-        lambda: as_objective_choice(objective, resolution),
         lambda: gc.coreset_sc(graph, 2, **options),
         lambda: gc.merge_clusters(graph, 2, **options),
         lambda: gc.move_nodes(graph, labels, **options),
