@@ -33,6 +33,11 @@ from graphclust.objective.objective import OBJECTIVES, weigh
 GRAPHS = [*WITH_EDGES, "uneven and looped"]
 
 
+@pytest.fixture(params=[0, levels.AT_ONCE], ids=["in steps", "in one call"])
+def at_once(request, monkeypatch):
+    monkeypatch.setattr(levels, "AT_ONCE", request.param)
+
+
 @for_each("name", WITH_EDGES)
 @for_each("k", [1, 2, 4])
 def test_isolated_nodes_and_those_without_a_cluster_are_left_alone(name, k):
@@ -117,13 +122,9 @@ def test_the_chosen_moves_are_the_best_of_all(graph, objective, resolution):
                     assert other - before == pytest.approx(most, abs=1e-9 * wanted.unit)
 
 
-@pytest.mark.parametrize("at_once", [0, levels.AT_ONCE])
 @pytest.mark.parametrize(("objective", "resolution"), ONE_OF_EACH)
 @pytest.mark.parametrize("name", GRAPHS)
-def test_a_refinement_keeps_k_clusters_and_its_sums_are_those_of_its_labels(
-    name, objective, resolution, at_once, monkeypatch
-):
-    monkeypatch.setattr(levels, "AT_ONCE", at_once)
+def test_a_refinement_keeps_k_clusters_and_its_sums_are_those_of_its_labels(name, objective, resolution, at_once):
     graph = connected_part(name)
     for k in {min(2, graph.n_nodes), min(4, graph.n_nodes)}:
         run, wanted = run_and_objective(graph, objective, resolution, k)
@@ -193,9 +194,7 @@ def test_rows_that_threads_share_lead_to_the_choices_and_notes_of_one_thread_bit
     set_threads(before)
 
 
-@pytest.mark.parametrize("at_once", [0, levels.AT_ONCE])
-def test_without_time_only_a_refinement_that_looks_once_moves(at_once, monkeypatch):
-    monkeypatch.setattr(levels, "AT_ONCE", at_once)
+def test_without_time_only_a_refinement_that_looks_once_moves(at_once):
     graph, planted = gc.planted_partition(10, 200, 12, 3, rng=2209)
     run = run_on(weigh(graph, "modularity"), 0, gc.Progress(time_budget=1e-9))
     _, wanted = run_and_objective(graph, "modularity", 1.0, 10)
@@ -255,11 +254,9 @@ def regions_one_by_one(A, penalty, rng):
     return labels
 
 
-@pytest.mark.parametrize("at_once", [0, levels.AT_ONCE])
 @pytest.mark.parametrize("name", ["planted", "dense", "hubs", "mesh"])
-def test_regions_are_as_good_as_those_of_sequential_passes(name, at_once, monkeypatch):
+def test_regions_are_as_good_as_those_of_sequential_passes(name, at_once):
     """By value and by purity, with nodes that choose side by side; regions of nodes on both sides are not made."""
-    monkeypatch.setattr(levels, "AT_ONCE", at_once)
     truth = None
     if name == "mesh":
         graph = gc.as_graph(nx.grid_2d_graph(30, 30))
@@ -283,9 +280,7 @@ def test_regions_are_as_good_as_those_of_sequential_passes(name, at_once, monkey
     assert truth is None or np.mean(purity[0]) > np.mean(purity[1]) - 0.02
 
 
-@pytest.mark.parametrize("at_once", [0, levels.AT_ONCE])
-def test_regions_do_not_cross_parts_and_their_sums_are_theirs(at_once, monkeypatch):
-    monkeypatch.setattr(levels, "AT_ONCE", at_once)
+def test_regions_do_not_cross_parts_and_their_sums_are_theirs(at_once):
     for name in ("karate", "grid", "uneven and looped", "star"):
         graph = connected_part(name)
         run, parts = run_on(weigh(graph, "modularity"), 5), random_labels(graph.n_nodes, 2, 7).astype(np.int32)
@@ -296,9 +291,7 @@ def test_regions_do_not_cross_parts_and_their_sums_are_theirs(at_once, monkeypat
         assert len(np.unique(np.c_[regions.labels, parts], axis=0)) == len(regions.sums.size)
 
 
-@pytest.mark.parametrize("at_once", [0, levels.AT_ONCE])
-def test_no_fewer_regions_are_left_than_are_asked_for(at_once, monkeypatch):
-    monkeypatch.setattr(levels, "AT_ONCE", at_once)
+def test_no_fewer_regions_are_left_than_are_asked_for(at_once):
     run = run_on(weigh(gc.planted_partition(12, 80, 12, 2, rng=518).graph, "modularity"))
     counts = [len(find_regions(run.finest, run.totals.chance, run, fewest=n).sums.size) for n in (1, 300, 959, 960)]
     assert counts[0] < counts[1] and counts[1:] == [300, 959, 960]
