@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
 from math import ceil
@@ -75,6 +75,8 @@ class PathRow(NamedTuple):
 class ClusterPath:
     """The partition into k clusters for every k of a range: `path[k]` is a `Clustering`. See `cluster_path`.
 
+    `len`, `in` and `for` are about the ks, as of a mapping: `for k in path` gives the numbers of clusters.
+
     ks : the numbers of clusters, increasing. graph : the graph that was clustered.
     objective : as `cluster_path` takes it. seconds : stage -> seconds.
     seed : that gives the path again, as `rng`, as that of a `Clustering`. options : the other arguments.
@@ -144,6 +146,10 @@ class ClusterPath:
 
     def __contains__(self, k: object) -> bool:
         return k in self.ks
+
+    def __iter__(self) -> Iterator[int]:
+        """The ks, increasing, as a mapping gives its keys: nothing is clustered for it."""
+        return iter(self.ks)
 
     def __repr__(self) -> str:
         return f"ClusterPath({self.graph.n_nodes} nodes, k = {self.ks[0]}..{self.ks[-1]}, {self.objective})"
