@@ -1,5 +1,8 @@
 """The multilevel engine: a partition of a graph under any objective, into k clusters or as many as the objective makes.
 
+`partition_into` makes k clusters, by `search_for_k`, and `partition_into_any_number` as many as there are. Both make
+regions first and then call `search`, for steps 3 to 5; `connect` comes last.
+
 1. Coarsening. Local moving joins nodes to small regions, and the graph is contracted to these, again and again: to a
    dozen regions per cluster where k is given, else while V-cycles over the graph would exceed the budget.
 2. The task. Where k is given, the dendrogram of these regions tells at which resolution k clusters are natural, and
@@ -79,7 +82,7 @@ class Cycles(NamedTuple):
     most: int = BUDGET
 
 
-class Effort(NamedTuple):
+class EffortCycles(NamedTuple):
     """V-cycles for any number of clusters, for k at the resolution matched to it, and for k by a cut or at a given one.
 
     descent : new partitions whose descendants are tried after that.
@@ -96,15 +99,15 @@ class Effort(NamedTuple):
 # resolution, have many more local optima. high : as many new partitions as a tree of three generations
 # has, FAMILY ** 3.
 EFFORTS = {
-    "low": Effort(Cycles(2, 0), Cycles(0, 0), Cycles(1, 0), 0),
-    "normal": Effort(Cycles(4, 1, SPARE_ENTRIES), Cycles(1, 1, 0, 1 << 15), Cycles(4, 1, SPARE_ENTRIES // 2), 0),
-    "high": Effort(Cycles(8, 3, MANY), Cycles(3, 1, MANY), Cycles(5, 3, MANY), 64),
+    "low": EffortCycles(Cycles(2, 0), Cycles(0, 0), Cycles(1, 0), 0),
+    "normal": EffortCycles(Cycles(4, 1, SPARE_ENTRIES), Cycles(1, 1, 0, 1 << 15), Cycles(4, 1, SPARE_ENTRIES // 2), 0),
+    "high": EffortCycles(Cycles(8, 3, MANY), Cycles(3, 1, MANY), Cycles(5, 3, MANY), 64),
 }
-ONE_V_CYCLE = Effort(Cycles(1, 0), Cycles(1, 0), Cycles(1, 0), 0)
+ONE_V_CYCLE = EffortCycles(Cycles(1, 0), Cycles(1, 0), Cycles(1, 0), 0)
 TO_THE_END = EFFORTS["high"]._replace(descent=np.inf)  # of a time budget, while anything is gained
 
 
-def partition(level: Level, task: Task, effort: Effort, run: Run) -> Partition:
+def partition_into_any_number(level: Level, task: Task, effort: EffortCycles, run: Run) -> Partition:
     """As many clusters as an additive objective makes: the best that the effort finds, all of them connected."""
     steps, schedule = coarsen(level, FINEST * task.objective.penalty, task, run), schedule_for_any_number(task)
     tries = [partial(first_v_cycle, coarsest(level, steps), schedule, turn) for turn in range(effort.free.first)]
@@ -113,7 +116,7 @@ def partition(level: Level, task: Task, effort: Effort, run: Run) -> Partition:
 
 
 def partition_into(
-    level: Level, k: int, choice: ObjectiveChoice, effort: Effort, run: Run
+    level: Level, k: int, choice: ObjectiveChoice, effort: EffortCycles, run: Run
 ) -> tuple[Partition, Schedule]:
     """Exactly k clusters: the best partition that the effort finds, and what it was made for."""
     partition, schedule, is_clear = search_for_k(level, k, choice, effort, run)
@@ -123,7 +126,7 @@ def partition_into(
 
 
 def partition_from(
-    level: Level, at_hand: Partition, schedule: Schedule, choice: ObjectiveChoice, effort: Effort, run: Run
+    level: Level, at_hand: Partition, schedule: Schedule, choice: ObjectiveChoice, effort: EffortCycles, run: Run
 ) -> Partition:
     """Exactly k clusters: a child of a given partition and of the best that the effort finds."""
     if not run.progress.out_of_time():
@@ -133,7 +136,7 @@ def partition_from(
 
 
 def search_for_k(
-    level: Level, k: int, choice: ObjectiveChoice, effort: Effort, run: Run, schedule: Schedule | None = None
+    level: Level, k: int, choice: ObjectiveChoice, effort: EffortCycles, run: Run, schedule: Schedule | None = None
 ) -> tuple[Partition, Schedule, bool]:
     """The best partition into k clusters that the effort finds, its schedule, and whether the clusters are clear.
 
@@ -311,7 +314,7 @@ def improve_while_worth(level: Level, partition: Partition, schedule: Schedule, 
     return partition
 
 
-def partition_any(level: Level, task: Task, effort: Effort, run: Run) -> Partition:
+def partition_signed(level: Level, task: Task, effort: EffortCycles, run: Run) -> Partition:
     """As many clusters as the objective makes, or exactly k; they need not be connected.
 
     Where a layer has a negative penalty, as of signed graphs, a union of two clusters that no edge links may gain:
@@ -320,10 +323,10 @@ def partition_any(level: Level, task: Task, effort: Effort, run: Run) -> Partiti
     graph, and on the regions or clusters of a larger one.
     """
     if task.k > 0:
-        return _partition_into(level, task, effort, run)
+        return _partition_signed_into(level, task, effort, run)
     if len(level.terms.mass) <= FEW:
-        return partition(with_all_pairs(level), task, effort, run)
-    return unite_any(level, partition(level, task, effort, run), task, run)
+        return partition_into_any_number(with_all_pairs(level), task, effort, run)
+    return unite_any(level, partition_into_any_number(level, task, effort, run), task, run)
 
 
 def unite_any(level: Level, partition: Partition, task: Task, run: Run) -> Partition:
@@ -339,7 +342,7 @@ def unite_any(level: Level, partition: Partition, task: Task, run: Run) -> Parti
     return partition
 
 
-def _partition_into(level: Level, task: Task, effort: Effort, run: Run) -> Partition:
+def _partition_signed_into(level: Level, task: Task, effort: EffortCycles, run: Run) -> Partition:
     """Exactly k clusters: regions are merged by what their unions gain until k are left, and V-cycles follow."""
     steps: list[Contraction] = []
     level = top = with_all_pairs(level)

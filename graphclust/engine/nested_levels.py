@@ -21,7 +21,7 @@ from graphclust.compiled.graphs.objective import ADDITIVE, Objective
 from graphclust.engine.cluster_sizes import Sizes, join_small, parts_of_clusters, split_evenly, without_gaps
 from graphclust.engine.connectivity import connect, leave_well_connected
 from graphclust.engine.contraction import unite_ties
-from graphclust.engine.engine import EFFORTS, partition, partition_any
+from graphclust.engine.engine import EFFORTS, partition_into_any_number, partition_signed
 from graphclust.engine.levels import Run, level_of, run_on
 from graphclust.engine.resolution import LOWEST, WIDE, natural_resolutions, task_at
 from graphclust.engine.v_cycle import v_cycle
@@ -171,7 +171,7 @@ def clusters_inside(
 ) -> Labels:
     """Clusters inside clusters, of a graph without edges between these; made from earlier ones, if there are any.
 
-    Else two V-cycles make them: `engine.partition` is a thousandth better, and takes twice as long.
+    Else two V-cycles make them: `partition_into_any_number` is a thousandth better, and takes twice as long.
     """
     run = replace(run, graph=on.graph, finest=level_of(on))
     if earlier is not None:
@@ -256,7 +256,7 @@ def _levels(on: WeighedGraph, wanted: LevelOptions, run: Run, earlier: EarlierLe
     sizes, layered = wanted.sizes, wanted.layered
     task = task_at(on, wanted.resolutions[0], wanted.objective)
     if earlier is None:
-        find = partition if layered is None or layered.connected else partition_any
+        find = partition_into_any_number if layered is None or layered.connected else partition_signed
         labels = unite_ties(run.finest, find(run.finest, task, EFFORTS[wanted.effort], run), task, run).labels
     else:
         may_part = layered is not None and not layered.connected

@@ -30,7 +30,7 @@ from graphclust.engine.bounds import NO_ROOM, Bounds, describe_sure_bounds, shar
 from graphclust.engine.cluster_sizes import pack
 from graphclust.engine.connectivity import connect, connect_once, find_connected_parts
 from graphclust.engine.contraction import coarsest, restricted
-from graphclust.engine.engine import EFFORTS, Cycles, Effort, offer, search
+from graphclust.engine.engine import EFFORTS, Cycles, EffortCycles, offer, search
 from graphclust.engine.levels import (
     LESS_THOROUGH,
     THOROUGH,
@@ -58,7 +58,7 @@ DIGITS = 12  # of values that are compared: what differs only in the others diff
 
 
 def partition_within(
-    level: Level, find: Callable[[], tuple[Partition, Schedule]], bounds: Bounds, effort: Effort, run: Run
+    level: Level, find: Callable[[], tuple[Partition, Schedule]], bounds: Bounds, effort: EffortCycles, run: Run
 ) -> tuple[Partition, Schedule]:
     """Exactly k clusters within the bounds: the best partition that the effort finds, and what it was made for.
 
@@ -92,7 +92,7 @@ def n_disconnected(level: Level, partition: Partition, run: Run) -> int:
     return n_parts if n_parts > max(len(partition.sums.size), n_components) else 0
 
 
-def search_within(level: Level, free: Partition, schedule: Schedule, effort: Effort, run: Run) -> Partition:
+def search_within(level: Level, free: Partition, schedule: Schedule, effort: EffortCycles, run: Run) -> Partition:
     """The best partition within the bounds that is found, starting also from `free`, which need not be within them."""
     task, penalties = schedule.task, schedule.penalties
     if is_within(level, free, task, run):
@@ -230,7 +230,7 @@ def grow_connected(level: Level, k: int, run: Run) -> Partition:
 
 
 class PartsEffort(NamedTuple):
-    """The V-cycles of a search for equal parts; descent : as of `Effort`, thoroughness : as of `Run`.
+    """The V-cycles of a search for equal parts; descent : as of `EffortCycles`, thoroughness : as of `Run`.
 
     if_full : the thoroughness where parts have no room for another node, so that nodes have to change places.
     """

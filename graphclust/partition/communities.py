@@ -1,4 +1,15 @@
-"""communities: cluster a graph at a resolution, which decides the number of clusters."""
+"""communities: cluster a graph at a resolution, which decides the number of clusters.
+
+A call goes through these rooms:
+
+1. `as_layered` (`io/kinds.py`) reads the graph: a `Graph`, or a `LayeredGraph` where it is directed, bipartite, signed
+   or several; `weigh` (`objective/objective.py`) gives its nodes the masses by which the objective reckons with chance.
+2. `Search.unbounded`: the engine's `partition_into_any_number` (`engine/engine.py`, whose docstring tells the steps).
+   Weights below zero take `partition_signed` beside it, a `start` takes `partition_from` (`updates/start.py`).
+3. `Search.within_bounds`: clusters below `min_size` are united with neighbors, or left apart (`engine/bounds.py`).
+4. `Search.clustering`: clusters are parted until they are well connected, if that is asked for
+   (`engine/connectivity.py`); `clustering_of` (`results/from_labels.py`) numbers them by size.
+"""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -9,7 +20,6 @@ import numpy as np
 from graphclust.checks import Components, Effort, Kind, PlainObjective, Seed, Small, as_choice, as_seeded
 from graphclust.compiled.graphs.levels import Partition, Task
 from graphclust.compiled.graphs.objective import ClusterSums
-from graphclust.engine import engine
 from graphclust.engine.bounds import (
     NodeWeight,
     as_bounds,
@@ -28,7 +38,13 @@ from graphclust.engine.connectivity import (
     split_disconnected,
 )
 from graphclust.engine.contraction import is_estimate, unite_ties
-from graphclust.engine.engine import EFFORTS, TO_THE_END, partition_any
+from graphclust.engine.engine import (
+    EFFORTS,
+    TO_THE_END,
+    EffortCycles,
+    partition_into_any_number,
+    partition_signed,
+)
 from graphclust.engine.levels import Run, run_on, with_sums
 from graphclust.engine.resolution import task_at
 from graphclust.errors import ParameterError
@@ -47,7 +63,6 @@ from graphclust.results.from_labels import clustering_of, numbering_by_size
 from graphclust.updates.clustering_update import name_clusters
 from graphclust.updates.start import Labels, ids_of_start, partition_from
 
-COMPONENTS, SMALL = ("all", "largest"), ("unite", "apart")
 ALONE = "G has no edges: each node is a cluster by itself"
 PARTED = "not all clusters are connected, which the bounds do not let them be: {} parts"
 MAY_PART = "clusters of a graph with weights below zero need not be connected: they have {} parts"
@@ -141,8 +156,8 @@ def communities(
     at = [as_resolution(one) for one in at] if are_several else as_resolution(at)
     objective = as_choice(objective, "objective", ADDITIVE_OBJECTIVES)
     effort = as_choice(effort, "effort", tuple(EFFORTS))
-    components = as_choice(components, "components", COMPONENTS)
-    if as_choice(small, "small", SMALL) == "apart" and min_size is None:
+    components = as_choice(components, "components", ("all", "largest"))
+    if as_choice(small, "small", ("unite", "apart")) == "apart" and min_size is None:
         raise ParameterError("small='apart' leaves out clusters of less than min_size, expected min_size too")
     (rng, seed), progress = as_seeded(rng), as_progress(progress, time_budget)
     with progress.stage("gate"):
@@ -222,11 +237,11 @@ class Search:
     def deals_with_small(self) -> bool:
         return self.task.least > 0.0 and self.connectivity is None
 
-    def unbounded(self, effort: engine.Effort) -> Partition:
+    def unbounded(self, effort: EffortCycles) -> Partition:
         """The best partition found, without a lower bound on what clusters hold."""
         run, free = self.run, self.task._replace(least=0.0)
         if self.ids is None:
-            begun = (partition_any if self.may_part else engine.partition)(run.finest, free, effort, run)
+            begun = (partition_signed if self.may_part else partition_into_any_number)(run.finest, free, effort, run)
         else:
             begun = partition_from(self.ids[self.nodes], free, run, self.may_part)
         return unite_ties(run.finest, begun, free, run)

@@ -12,7 +12,7 @@ from scipy import sparse
 import graphclust
 from graphclust.checks import Seed, as_generator, as_whole_number, check_type
 from graphclust.compiled.graphs.objective import RATIO, ClusterSums, Objective
-from graphclust.engine.engine import EFFORTS, partition, partition_into
+from graphclust.engine.engine import EFFORTS, partition_into, partition_into_any_number
 from graphclust.engine.levels import run_on
 from graphclust.engine.likelihood import edges_worth, nats_of, nats_saved
 from graphclust.engine.resolution import objective_of, task_at
@@ -235,7 +235,7 @@ def stabilities(
         if at is None:
             again = partition_into(run.finest, min(n_linked, len(kept)), choice, EFFORTS["normal"], run)[0].labels
         else:
-            again = partition(run.finest, task_at(on, at, choice.name), EFFORTS["normal"], run).labels
+            again = partition_into_any_number(run.finest, task_at(on, at, choice.name), EFFORTS["normal"], run).labels
         own, k_found = labels[kept], int(again.max()) + 1
         both = sparse.coo_array((np.ones(len(kept)), (own, again)), shape=(k, k_found))
         both.sum_duplicates()

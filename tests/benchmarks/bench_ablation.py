@@ -78,7 +78,7 @@ def not_at_all(*given):
     """In place of a step that may fail: it does."""
 
 
-def matched(cycles: engine.Cycles) -> dict[str, engine.Effort]:
+def matched(cycles: engine.Cycles) -> dict[str, engine.EffortCycles]:
     """The efforts, with other V-cycles for k clusters in "normal"."""
     return EFFORTS | {"normal": EFFORTS["normal"]._replace(matched=cycles)}
 

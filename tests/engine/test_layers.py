@@ -14,7 +14,7 @@ from graphclust.compiled.runtime.blocks import set_threads
 from graphclust.engine import levels, local_moving
 from graphclust.engine.connectivity import join_parts
 from graphclust.engine.contraction import contract
-from graphclust.engine.engine import EFFORTS, partition, partition_any, partition_into
+from graphclust.engine.engine import EFFORTS, partition_into, partition_into_any_number, partition_signed
 from graphclust.engine.levels import run_on, value, with_sums
 from graphclust.engine.nested_levels import without_cut_edges
 from graphclust.graph import layers as build
@@ -41,10 +41,10 @@ def clusters(layered, resolution=1.0, seed=0, k=0, effort="normal"):
     """The labels that the engine finds."""
     (run, task), effort = start(layered, resolution, seed, k), EFFORTS[effort]
     if not layered.connected:
-        return partition_any(run.finest, task, effort, run).labels
+        return partition_signed(run.finest, task, effort, run).labels
     if k:
         return partition_into(run.finest, k, as_objective_choice("modularity", 1.0), effort, run)[0].labels
-    return partition(run.finest, task, effort, run).labels
+    return partition_into_any_number(run.finest, task, effort, run).labels
 
 
 def symmetric(A):
