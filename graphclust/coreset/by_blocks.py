@@ -68,12 +68,7 @@ def kernel_among(rows: ChosenRows, point_weights: np.ndarray) -> NormalizedCutKe
     indptr = counts[rows.indptr]
     weights = rows.weights[inside] if len(rows.weights) else None
     indices = places[inside].astype(np.int32)
-    row_of = np.repeat(np.arange(len(rows.nodes)), np.diff(indptr))
-    ones_or_weights = np.ones(len(indices)) if weights is None else weights
-    degrees: np.ndarray = np.bincount(row_of, ones_or_weights, minlength=len(rows.nodes))
-    on_diagonal = row_of == indices
-    node_loops: np.ndarray = np.bincount(row_of[on_diagonal], ones_or_weights[on_diagonal], minlength=len(rows.nodes))
-    graph = Graph(indptr, indices, weights, degrees, node_loops)
+    graph = Graph(indptr, indices, weights, rows.degrees, np.zeros(len(rows.nodes)))
     return NormalizedCutKernel(graph, rows.degrees, rows.self_affinity, point_weights)
 
 
@@ -172,7 +167,8 @@ class SeedingRounds:
 
     def cost(self) -> float:
         """The total mass, which no later round raises."""
-        masses, tallies = zip(*self.engine.fetch(self.engine.each(mass_and_tally, self.distances)), strict=True)
+        of_blocks = self.engine.each(lambda source, first, last, own: (own.mass, own.tally), self.distances)
+        masses, tallies = zip(*self.engine.fetch(of_blocks), strict=True)
         self.tally = sum(tallies)
         self.latest_cost = float(sum_in_order(list(masses)))
         return self.latest_cost
@@ -185,9 +181,10 @@ class SeedingRounds:
         return self.n_seeds - before
 
     def _approach(self, rows: Whole) -> None:
-        n_new, weight = self.engine.fetch(self.engine.once(count_and_weight, rows))
+        of_seeds = self.engine.once(lambda source, rows: source.terms(rows.nodes).point_weights, rows)
+        weights = self.engine.fetch(of_seeds)
         self.distances = self.engine.each(approach_distances, self.distances, rows, self.n_seeds)
-        self.n_seeds, self.seed_weight = self.n_seeds + n_new, self.seed_weight + weight
+        self.n_seeds, self.seed_weight = self.n_seeds + len(weights), self.seed_weight + float(weights.sum())
 
     def sums(self, second_term: str) -> SeedSums:
         """What follows from all rounds."""
@@ -238,11 +235,6 @@ def approach_distances(
     return Distances(after.sq_distances, after.nearest, mass, after.tally)
 
 
-def mass_and_tally(source: KernelSource, first: int, last: int, distances: Distances) -> tuple[float, np.ndarray]:
-    """The mass and the tally of a block, to be summed over all blocks."""
-    return distances.mass, distances.tally
-
-
 def draw_independent_rows(
     source: KernelSource, first: int, last: int, distances: Distances, factor: float, key: int, turn: int
 ) -> ChosenRows:
@@ -251,11 +243,6 @@ def draw_independent_rows(
     weights = source.terms(slice(first, last)).point_weights
     n_drawn = random_numbers.draw_each(key, turn, first, factor, weights, distances.sq_distances, drawn)
     return rows_of(source, first + drawn[:n_drawn])
-
-
-def count_and_weight(source: KernelSource, rows: ChosenRows) -> tuple[int, float]:
-    """How many nodes were chosen, and the sum of their point weights."""
-    return len(rows.nodes), float(source.terms(rows.nodes).point_weights.sum())
 
 
 def seed_volumes(source: KernelSource, first: int, last: int, distances: Distances, n_seeds: int) -> np.ndarray:
@@ -267,11 +254,19 @@ def seed_volumes(source: KernelSource, first: int, last: int, distances: Distanc
 def sensitivities(source: KernelSource, first: int, last: int, distances: Distances, sums: SeedSums) -> np.ndarray:
     """The sampling probabilities of the nodes of a block up to a factor, see `sampling_probabilities`."""
     weights = source.terms(slice(first, last)).point_weights
-    close = weights * distances.sq_distances / sums.cost if sums.cost > 0 else np.zeros(last - first)
+    return sensitivities_of(weights, distances.sq_distances, distances.nearest, sums)
+
+
+def sensitivities_of(weights: np.ndarray, sq_distances: np.ndarray, nearest: np.ndarray, sums: SeedSums) -> np.ndarray:
+    """The sampling probabilities of nodes up to a factor; one array for all the steps, since it may be long."""
+    sensitivity = weights * sq_distances
+    if sums.cost > 0.0:
+        sensitivity /= sums.cost
     if sums.volumes is None:
-        return close + weights / sums.seed_weight
-    volumes = sums.volumes[distances.nearest]
-    return close + np.divide(weights, volumes, out=np.zeros(last - first), where=weights > 0)
+        sensitivity += weights / sums.seed_weight
+    else:
+        sensitivity += np.divide(weights, sums.volumes[nearest], out=np.zeros(len(weights)), where=weights > 0.0)
+    return sensitivity
 
 
 def total_sensitivity(source: KernelSource, first: int, last: int, distances: Distances, sums: SeedSums) -> float:
@@ -306,11 +301,7 @@ def join_sample(source: KernelSource, parts: list[tuple[np.ndarray, np.ndarray]]
     return np.concatenate(nodes), np.concatenate(weights)
 
 
-def sample_rows(source: KernelSource, first: int, last: int, part: tuple[np.ndarray, np.ndarray]) -> ChosenRows:
-    """The rows of the coreset nodes of a block."""
-    return rows_of(source, part[0])
-
-
 def coreset_rows(engine: Engine, sample: SampledCoreset) -> Whole:
     """The rows of all coreset nodes, gathered."""
-    return engine.once(concatenate_rows, engine.each(sample_rows, sample.parts))
+    of_blocks = engine.each(lambda source, first, last, part: rows_of(source, part[0]), sample.parts)
+    return engine.once(concatenate_rows, of_blocks)

@@ -28,20 +28,21 @@ FEW_CLUSTERS = 64  # up to here exact eigenvectors are cheap
 MANY_UNDECIDED, FEW_LINKS = 0.05, 3.0
 
 
-def default_size(n_nodes: int, k: int) -> int:
+def published_size(n_nodes: int, k: int) -> int:
     """Draws of the importance sample: a twentieth of the nodes, at least 1,000 and 20 a cluster."""
     return min(n_nodes, max(1_000, 20 * k, ceil(n_nodes / 20)))
 
 
 def partition_by_paper(
-    kernel: NormalizedCutKernel, k: int, size: int, how: Coreset, rng: np.random.Generator, progress: Progress
+    kernel: NormalizedCutKernel, k: int, how: Coreset, rng: np.random.Generator, progress: Progress
 ) -> Outcome:
     """Algorithm 3 of the paper on a kernel; after the gate only rows of sampled nodes are read.
 
-    how : all but its size, loops and shift, which `size` and the kernel stand for.
+    how : with a number of draws as its size, and the loops and the shift that the kernel was made with.
     """
+    assert how.draws is not None
     coreset = construct_coreset(
-        kernel, k, size, oversampling=how.oversampling, sampling=how.sampling, second_term=how.second_term,
+        kernel, k, how.draws, oversampling=how.oversampling, sampling=how.sampling, second_term=how.second_term,
         rounds=how.rounds, rng=rng, progress=progress,
     )  # fmt: skip
     with progress.stage("coreset graph"):
@@ -54,14 +55,18 @@ def partition_by_paper(
     n_entries = int(np.diff(kernel.graph.indptr)[coreset.nodes].sum())
     entries_read = {"sampling": coreset.entries_read, "coreset graph": n_entries, "labeling": labeling_reads}
     doubts = _doubts(kernel, induced, undecided, empty)
-    remarks: tuple[str, ...] = ()
+    remarks: list[str] = []
     if doubts:
-        remarks = (
+        remarks.append(
             f"{' and '.join(doubts)}: such a coreset says little about the clusters; a larger coreset would help, "
-            'or method="auto"',
+            'or method="auto"'
         )
         warn_caller(remarks[0], GraphWarning)
-    return Outcome(labels, coreset, coreset_labels, undecided, entries_read, remarks=remarks)
+    if how.loops == "implied" and (kernel.graph.loops == 0).any():
+        remarks.append("nodes without a self-loop were given one of their mean edge weight, except in the quality")
+    if n_clipped := coreset.n_clipped:
+        remarks.append(f"{n_clipped} negative squared distances became 0: K is indefinite; a shift would mend it")
+    return Outcome(labels, coreset, coreset_labels, undecided, entries_read, remarks=tuple(remarks))
 
 
 def _doubts(kernel: NormalizedCutKernel, induced: sparse.csr_array, undecided: np.ndarray, empty: float) -> list[str]:

@@ -25,15 +25,15 @@ from graphclust.checks import (
 )
 from graphclust.compiled.graphs import coreset as loops
 from graphclust.compiled.runtime.blocks import coarse_blocks
-from graphclust.coreset.by_blocks import NO_MASS, draw_in_proportion, sample_by_blocks
+from graphclust.coreset.by_blocks import NO_MASS, SeedSums, draw_in_proportion, sample_by_blocks, sensitivities_of
 from graphclust.errors import ConvergenceWarning, GraphClustError, GraphValidationError, ParameterError, warn_caller
 from graphclust.graph.executor import Engine
 from graphclust.objective.kernel import NormalizedCutKernel, check_kernel
 from graphclust.progress import ProgressLike, as_progress
 
-METHODS = ("tree", "naive")
+ONE_BY_ONE = ("tree", "naive")  # seeds are drawn one after the other
 ENTRIES_PER_STEP = 1 << 22  # row entries between two looks at the progress hook
-SAMPLINGS = (*METHODS, "parallel", "uniform")
+SAMPLINGS = (*ONE_BY_ONE, "parallel", "uniform")
 SECOND_TERMS = ("seed_weight", "voronoi")
 
 
@@ -83,7 +83,7 @@ def d2_seeding(
     """
     check_kernel(kernel)
     n_seeds = as_whole_number(n_seeds, "n_seeds", at_least=1)
-    as_choice(method, "method", METHODS)
+    as_choice(method, "method", ONE_BY_ONE)
     rng, progress = as_generator(rng), as_progress(progress)
     points = kernel.points
     first_uniform = int(points[rng.integers(len(points))])
@@ -219,15 +219,11 @@ def sampling_probabilities(
     check_type(seeds, Seeds, "seeds", "d2_seeding(kernel, ...) draws them")
     as_choice(second_term, "second_term", SECOND_TERMS)
     weights = kernel.point_weights
-    sensitivity = weights * seeds.sq_distances  # one array for all the steps: it is as long as the graph has nodes
-    cost = sensitivity.sum()
-    if cost > 0:
-        sensitivity /= cost
-    if second_term == "seed_weight":
-        sensitivity += weights / weights[np.unique(seeds.nodes)].sum()
-    else:
+    cost, volumes = float((weights * seeds.sq_distances).sum()), None
+    if second_term == "voronoi":
         volumes = np.bincount(seeds.nearest, weights=weights, minlength=len(seeds.nodes))
-        sensitivity += np.divide(weights, volumes[seeds.nearest], out=np.zeros(kernel.n_nodes), where=weights > 0)
+    sums = SeedSums(cost, float(weights[np.unique(seeds.nodes)].sum()), volumes)
+    sensitivity = sensitivities_of(weights, seeds.sq_distances, seeds.nearest, sums)
     sensitivity /= sensitivity.sum()
     return sensitivity
 
@@ -310,7 +306,9 @@ def construct_coreset(
             continue
         inner = kernel if coreset is None else kernel.restrict_kernel(coreset.nodes, coreset.weights)
         if sampling == "uniform":
-            sample = _uniform_sample(inner, round_size, rng)
+            points = inner.points  # a point drawn c times weighs c w n / size, so that costs are unbiased
+            nodes, counts = np.unique(points[rng.integers(len(points), size=round_size)], return_counts=True)
+            sample = CoresetSample(nodes, counts * inner.point_weights[nodes] * (len(points) / round_size))
         elif sampling == "parallel":
             engine = Engine(inner, coarse_blocks(inner.graph.indptr))
             n_seeds, key = ceil(oversampling * k), int(rng.integers(2**63))
@@ -330,13 +328,6 @@ def construct_coreset(
         points = kernel.points
         coreset = CoresetSample(points, kernel.point_weights[points])
     return replace(coreset, n_clipped=n_clipped, entries_read=entries_read)
-
-
-def _uniform_sample(kernel: NormalizedCutKernel, size: int, rng: np.random.Generator) -> CoresetSample:
-    """Draw points with equal probabilities; a point drawn c times weighs c w_x n / size: costs are unbiased."""
-    points = kernel.points
-    nodes, counts = np.unique(points[rng.integers(len(points), size=size)], return_counts=True)
-    return CoresetSample(nodes, counts * kernel.point_weights[nodes] * (len(points) / size))
 
 
 def _round_sizes(n_points: int, size: int, rounds: int) -> list[int]:

@@ -28,13 +28,12 @@ from graphclust.graph.node_order import listing_order
 from graphclust.io.atomic_write import temporary_file
 from graphclust.io.store.store import StoredGraph, open_store
 from graphclust.partition.components import nodes_to_partition
-from graphclust.partition.coreset_sc import by_blocks
 from graphclust.partition.options import as_options, naming_new_arguments
 from graphclust.profile.path_builder import choose_k
 from graphclust.progress import ProgressLike, as_progress
 from graphclust.results.clustering import Clustering, CoresetClustering
 from graphclust.results.from_labels import clustering_of, graph_to_cluster, numbering_by_size
-from graphclust.two_step.in_blocks import GraphSource, bring_labels
+from graphclust.two_step.in_blocks import GraphSource, bring_labels, partition_in_blocks
 
 PARTITIONS_PER_THREAD = 2
 
@@ -84,7 +83,9 @@ def coreset_sc(
     patience = as_number(patience, "patience", above=0.0)
     coreset = Coreset() if coreset is None else coreset
     coreset = replace(coreset, sampling="parallel")
-    options = as_options("two-step", objective, resolution, effort, components, coreset)
+    options = as_options(
+        "two-step", objective=objective, resolution=resolution, effort=effort, components=components, coreset=coreset
+    )
     if n_partitions is not None:
         n_partitions = as_whole_number(n_partitions, "n_partitions", at_least=1)
     graph = store if isinstance(store, StoredGraph) else open_store(store, verify="fast")
@@ -110,7 +111,7 @@ def coreset_sc(
     n_partitions = n_partitions or PARTITIONS_PER_THREAD * max(n_threads, 1)
     engine = DaskEngine(client, origin, coarse_blocks(graph.indptr), n_partitions, patience)
     collect = bring_labels if labels_path is None else partial(write_labels, path=os.path.abspath(labels_path), k=k)
-    schedule, outcome, drawn = by_blocks(
+    schedule, outcome, drawn = partition_in_blocks(
         engine, graph.n_entries, k, options.choice, options.components, options.coreset, rng, progress, collect
     )
     assert outcome.coreset is not None

@@ -309,14 +309,8 @@ def graph_from_csr(
         )  # fmt: skip
     check_degrees(sums.degrees)
     if indices.dtype != np.int32:
-        narrow = np.empty(len(indices), np.int32)
-        run_in_blocks(_copy, row_blocks(len(indices), 1 << 22), indices, narrow)
-        indices = narrow
+        indices = plain(indices.astype(np.int32))
     return Graph(indptr, indices, weights, *sums, nodes, remarks)
-
-
-def _copy(first: int, last: int, _: int, values: np.ndarray, target: np.ndarray) -> None:
-    target[first:last] = values[first:last]
 
 
 def graph_of_checked_rows(

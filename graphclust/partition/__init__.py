@@ -1,1 +1,1 @@
-"""Partitions of a graph into k clusters: from fine to coarse and back, or from a coreset."""
+"""The doors: what a user calls to cluster a graph. Each file begins with the way of its call from room to room."""

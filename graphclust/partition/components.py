@@ -198,7 +198,7 @@ def choose_components(
     return chosen, -gain
 
 
-class Clusters(NamedTuple):
+class FineClusters(NamedTuple):
     """Clusters of a graph, each inside one component, and the weights between those that are linked.
 
     origin : a node of each. a, b, link : of each linked pair, a < b.
@@ -212,7 +212,7 @@ class Clusters(NamedTuple):
     link: npt.NDArray[np.float64]
 
 
-def fine_clusters(graph: Graph, k: int) -> Clusters:
+def fine_clusters(graph: Graph, k: int) -> FineClusters:
     """Clusters by modularity at a resolution that makes about FINE * k of them; the same at every call."""
     on = weigh(graph, "modularity")
     run = run_on(on)
@@ -230,10 +230,10 @@ def fine_clusters(graph: Graph, k: int) -> Clusters:
     once = a < rows.indices
     first = np.unique(partition.labels, return_index=True)[1]
     pairs = a[once], rows.indices[once].astype(np.int64), rows.weights[once]
-    return Clusters(first, partition.sums.inside, partition.sums.mass, *pairs)
+    return FineClusters(first, partition.sums.inside, partition.sums.mass, *pairs)
 
 
-def reduce_to(clusters: Clusters, k: int, typical: float) -> Clusters:
+def reduce_to(clusters: FineClusters, k: int, typical: float) -> FineClusters:
     """Reduce the clusters to k by the cheapest steps: unite two linked clusters, or put a whole component aside.
 
     typical : volume of the cluster from which a component put aside is no longer told. The cheapest half of the
@@ -259,8 +259,11 @@ def reduce_to(clusters: Clusters, k: int, typical: float) -> Clusters:
 
 
 def unite_clusters(
-    clusters: Clusters, ended: npt.NDArray[np.int64], enlarged: npt.NDArray[np.int64], aside: npt.NDArray[np.int64]
-) -> Clusters:
+    clusters: FineClusters,
+    ended: npt.NDArray[np.int64],
+    enlarged: npt.NDArray[np.int64],
+    aside: npt.NDArray[np.int64],
+) -> FineClusters:
     """The clusters after some became parts of others, and others, which are linked to none, were put aside."""
     n = len(clusters.mass)
     into, inside, mass = np.arange(n), clusters.inside.copy(), clusters.mass.copy()
@@ -275,10 +278,10 @@ def unite_clusters(
     is_left = np.ones(n, bool)
     is_left[ended] = is_left[aside] = False
     number, left = np.cumsum(is_left) - 1, (clusters.origin[is_left], inside[is_left], mass[is_left])
-    return Clusters(*left, number[key // n], number[key % n], link)
+    return FineClusters(*left, number[key // n], number[key % n], link)
 
 
-def worth_of_two(clusters: Clusters) -> npt.NDArray[np.float64]:
+def worth_of_two(clusters: FineClusters) -> npt.NDArray[np.float64]:
     """The gain of likelihood by telling the two clusters of each linked pair apart, in nats times weight."""
     a, b, link = clusters.a, clusters.b, clusters.link
     inside, mass = clusters.inside, clusters.mass

@@ -1,4 +1,21 @@
-"""coreset_sc: exactly k clusters, of the whole graph, through a coreset, or by the published method."""
+"""coreset_sc: exactly k clusters of a graph, by one of three methods. Despite the name, the default uses no coreset.
+
+A call goes through five rooms:
+
+1. What was asked. `as_options` (`options.py`) checks the options, `as_layered` (`io/kinds.py`) reads the graph; where k
+   is not given, `choose_k` (`profile/path_builder.py`) suggests one.
+2. The method. "auto" is "multilevel", unless `suits_a_coreset` (`two_step/method.py`) says that the graph is large and
+   a coreset shows its clusters in less time: then it is "two-step". "paper" is only taken if it is asked for.
+3. The components. `nodes_to_partition` (`components.py`) leaves out those that are not worth one of k clusters.
+4. The partition of the nodes that are left, `run_method` below:
+   "multilevel": `partition_multilevel`, which calls `partition_into` (`engine/engine.py`, whose docstring tells the six
+       steps); within bounds on sizes through `partition_within` (`engine/within_bounds.py`).
+   "two-step": `partition_in_memory`, which calls `partition_by_coreset` (`two_step/method.py`, five steps). If its
+       coreset is in doubt and nobody asked for it, "multilevel" is tried too, and the likelier partition returned.
+       `Coreset(sampling="parallel")` runs the same steps by `partition_in_blocks` (`two_step/in_blocks.py`).
+   "paper": `partition_by_paper` (`coreset/paper.py`), the only one that computes eigenvectors.
+5. The result. `clustering_of` (`results/from_labels.py`) numbers the clusters by size and makes a `Clustering`.
+"""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -8,10 +25,9 @@ import numpy as np
 
 from graphclust.checks import Components, Effort, Kind, Method, Objective, Seed, as_seeded, as_whole_number
 from graphclust.compiled.graphs.levels import Partition, Task
-from graphclust.compiled.graphs.objective import ClusterSums
 from graphclust.compiled.runtime.blocks import coarse_blocks
-from graphclust.coreset import paper
 from graphclust.coreset.options import Coreset, Outcome
+from graphclust.coreset.paper import partition_by_paper, published_size
 from graphclust.engine.bounds import (
     Bounds,
     NodeWeight,
@@ -23,7 +39,7 @@ from graphclust.engine.bounds import (
 )
 from graphclust.engine.connectivity import connect
 from graphclust.engine.contraction import ESTIMATED, is_estimate
-from graphclust.engine.engine import EFFORTS, TO_THE_END, improve, partition_any, partition_into, with_all_pairs
+from graphclust.engine.engine import EFFORTS, TO_THE_END, improve, partition_into, partition_signed, with_all_pairs
 from graphclust.engine.levels import run_on, with_sums
 from graphclust.engine.likelihood import is_likelier_labeling
 from graphclust.engine.resolution import Schedule, objective_of, remarks_on, schedule_for_any_number
@@ -44,9 +60,9 @@ from graphclust.profile.path_builder import choose_k
 from graphclust.progress import Progress, ProgressLike, as_progress
 from graphclust.results.clustering import Clustering, CoresetClustering
 from graphclust.results.from_labels import clustering_of, large_enough
-from graphclust.two_step.in_blocks import Collect, GraphSource, InBlocks, bring_labels
+from graphclust.two_step.in_blocks import GraphSource, partition_in_blocks
 from graphclust.two_step.in_memory import InMemory
-from graphclust.two_step.method import IN_DOUBT, Sampling, default_size, partition_by_coreset, suits_a_coreset
+from graphclust.two_step.method import IN_DOUBT, default_size, partition_by_coreset, suits_a_coreset
 
 LESS_MEMORY = "pass a larger memory_limit, a smaller Coreset(size=...) or another method"
 
@@ -151,7 +167,10 @@ def coreset_sc(
     k = None if k is None else as_whole_number(k, "k", at_least=1)
     if memory_limit is not None:
         memory_limit = as_whole_number(memory_limit, "memory_limit", at_least=1)
-    options = as_options(method, objective, resolution, effort, components, coreset, min_size, max_size)
+    options = as_options(
+        method, objective=objective, resolution=resolution, effort=effort, components=components, coreset=coreset,
+        min_size=min_size, max_size=max_size,
+    )  # fmt: skip
     if node_weight is not None and not options.is_bounded:
         raise ParameterError("node_weight is what bounds count, expected min_size or max_size too")
     asked = graph_settings(weight, symmetrize, time_budget) | ({} if kind is None else {"kind": kind})
@@ -178,20 +197,20 @@ def _cluster(
     memory_limit: int | None, draws: tuple[np.random.Generator, int | str], progress: Progress,
     layered: LayeredGraph | None, is_suggested: bool,
 ) -> Clustering:  # fmt: skip
-    """Exactly k clusters of a checked graph; layered : the same with its layers, if it has any.
+    """Steps 2 to 5 of the module: exactly k clusters of a checked graph; layered : the same with its layers, if any.
 
     size : of each node, where clusters have bounds. asked : for the record, beside the options. is_suggested : whether
     a remark says why k was taken; then none says that the resolution is the lowest.
     """
-    (rng, seed), n = draws, graph.n_nodes
+    rng, seed = draws
     is_settled = options.method != "auto"
-    options = options.with_draws(k, n)
+    options = options.with_draws(k, graph.n_nodes)
     if not is_settled:
         with progress.stage("method"):
             options = replace(options, method="two-step" if suits_a_coreset(graph, k, rng) else "multilevel")
     check_memory(graph, k, options.method, options.coreset.draws, memory_limit, LESS_MEMORY)
     as_it_is = options.method == "paper" or options.coreset.sampling == "parallel"  # these read rows of a store
-    order = np.arange(n) if as_it_is else node_order(graph)
+    order = np.arange(graph.n_nodes) if as_it_is else node_order(graph)
     ordered = in_order(graph, order)
     progress.watch(ordered)
     searched, left, remarks = ~ordered.isolated, None, said_of_clusters(remarks, False)
@@ -204,42 +223,31 @@ def _cluster(
         if taking_part.first is not None and not options.choice.is_ratio and size is None:
             searched, left = taking_part.first, searched & ~taking_part.first
 
-    def best_so_far(labels: np.ndarray) -> Clustering:
+    def clustering_with(outcome: Outcome, remarks: Sequence[str], resolution: float | None) -> Clustering:
         return clustering_of(
-            graph, k, in_rows(labels.astype(np.int64), order), (*remarks, INTERRUPTED), progress,
-            objective=options.choice.name, resolution=_stated_resolution(graph, options.choice),
-            parameters=options.record | asked, seed=seed,
+            graph, k, in_rows(outcome.labels, order), remarks, progress, _coreset_in_rows(outcome, order),
+            listing_order(graph), sums=outcome.sums if layered is None else None, objective=options.choice.name,
+            resolution=resolution, undecided=None if outcome.undecided is None else in_rows(outcome.undecided, order),
+            entries_read=outcome.entries_read or progress.entries_read, decided=outcome.decided,
+            parameters=options.record | asked, seed=seed, layered=layered,
+            node_sizes=None if size is None or (size == 1.0).all() else size,
         )  # fmt: skip
+
+    def best_so_far(labels: np.ndarray) -> Clustering:
+        stated = _stated_resolution(graph, options.choice)
+        return clustering_with(Outcome(labels.astype(np.int64)), (*remarks, INTERRUPTED), stated)
 
     with progress.interruptible(best_so_far):
         sizes = None if size is None else size[order]
         judged = None if layered is None else judged_by(layered, options.choice.name).take(order, ordered)
-        outcome, schedule, options = run_method(ordered, searched, k, options, sizes, is_settled, rng, progress, judged)
+        schedule, outcome, options = run_method(ordered, searched, k, options, sizes, is_settled, rng, progress, judged)
     if left is not None:
         mass = np.where(options.choice.spec.by_degree, unsigned.degrees, 1.0)
         outcome = replace(outcome, labels=join_lightest(unsigned, outcome.labels, left, mass), sums=None)
     remarks = (*remarks, *outcome.remarks)
     if is_suggested and schedule is not None:
         remarks = tuple(remark for remark in remarks if remark not in remarks_on(schedule))
-    return clustering_of(
-        graph,
-        k,
-        in_rows(outcome.labels, order),
-        remarks,
-        progress,
-        _coreset_in_rows(outcome, order),
-        listing_order(graph),
-        objective=options.choice.name,
-        resolution=None if schedule is None else schedule.resolution,
-        undecided=None if outcome.undecided is None else in_rows(outcome.undecided, order),
-        entries_read=outcome.entries_read or progress.entries_read,
-        decided=outcome.decided,
-        parameters=options.record | asked,
-        seed=seed,
-        sums=outcome.sums if layered is None else None,
-        layered=layered,
-        node_sizes=None if size is None or (size == 1.0).all() else size,
-    )
+    return clustering_with(outcome, remarks, None if schedule is None else schedule.resolution)
 
 
 def _options_of_layers(layered: LayeredGraph, k: int | None, options: Options) -> Options:
@@ -278,27 +286,30 @@ def _coreset_in_rows(outcome: Outcome, order: np.ndarray) -> CoresetClustering |
 def run_method(
     graph: Graph, searched: np.ndarray, k: int, options: Options, size: np.ndarray | None, is_settled: bool,
     rng: np.random.Generator, progress: Progress, layered: LayeredGraph | None = None,
-) -> tuple[Outcome, Schedule | None, Options]:  # fmt: skip
-    """What the method of the options makes of the nodes that are searched, its schedule, and the options that it used.
+) -> tuple[Schedule | None, Outcome, Options]:  # fmt: skip
+    """The schedule of the method, what it makes of the nodes that are searched, and the options that it used.
 
     searched : bool, shape (n_nodes,), nodes with edges in whole components. size : of each node, float64, (n_nodes,),
     where clusters have bounds. is_settled : whether the caller chose the method; if not, and a coreset is in doubt, the
     multilevel method is tried as well. layered : the graph where it has layers, which are for this method only.
     """
-    choice, effort, coreset = options.choice, options.effort, options.coreset
+    coreset, n_searched = options.coreset, int(np.count_nonzero(searched))
     if options.method == "paper":
-        outcome, coreset = by_paper(graph, k, coreset, rng, progress)
-        return outcome, None, replace(options, coreset=coreset)
+        coreset = replace(coreset, size=coreset.draws or published_size(graph.n_nodes, k))
+        kernel = NormalizedCutKernel.of(graph, coreset.loops, coreset.shift)
+        with progress.within(None):  # what is clustered on the way is the coreset
+            return None, partition_by_paper(kernel, k, coreset, rng, progress), replace(options, coreset=coreset)
     if options.method == "two-step" and coreset.sampling == "parallel":
         engine = Engine(GraphSource(mask_nodes(graph, searched)), coarse_blocks(graph.indptr))
-        schedule, outcome, coreset = by_blocks(
-            engine, graph.n_entries, k, choice, options.components, coreset, rng, progress
+        schedule, outcome, coreset = partition_in_blocks(
+            engine, graph.n_entries, k, options.choice, options.components, coreset, rng, progress
         )
-        return outcome, schedule, replace(options, coreset=coreset)
-    n_searched = int(np.count_nonzero(searched))
+        return schedule, outcome, replace(options, coreset=coreset)
     k = min(k, n_searched)
     with progress.within(lambda labels: labels_of_all_nodes(searched, labels)):
-        if options.method == "multilevel":
+        if options.method == "two-step":
+            schedule, outcome, options = partition_in_memory(graph, searched, k, options, is_settled, rng, progress)
+        else:
             part, bounds = part_of(graph, searched), None
             if size is not None:
                 n_aside = int(np.count_nonzero(~graph.isolated)) - n_searched
@@ -306,27 +317,8 @@ def run_method(
                 if bounds.least > 0.0 and options.components != "all":
                     refuse_small_components(part, size[searched], options.min_size)
             judged = part if layered is None else layered.take(np.flatnonzero(searched), part)
-            schedule, outcome = by_engine(judged, k, choice, effort, rng, progress, bounds)
-        else:
-            coreset = replace(coreset, size=coreset.draws or default_size(n_searched, graph.n_entries, k))
-            options = replace(options, coreset=coreset)
-            size_drawn = max(k, min(coreset.draws or 0, n_searched))
-            sampling = Sampling(size_drawn, coreset.oversampling, coreset.sampling)
-            whole = InMemory(graph, searched, k, rng, progress)
-            schedule, outcome = partition_by_coreset(whole, choice, sampling, is_final=is_settled)
-            if effort == "high":
-                outcome = refine_on_nodes(part_of(graph, searched), searched, choice, schedule, outcome, rng, progress)
-            if outcome.doubtful and is_settled:
-                outcome = replace(outcome, remarks=(IN_DOUBT, *outcome.remarks))
-            elif outcome.doubtful and not progress.out_of_time():
-                part = part_of(graph, searched)
-                other_plan, other = by_engine(part, k, choice, effort, rng, progress)
-                labels, than = other.labels.astype(np.int32), outcome.labels[searched].astype(np.int32)
-                if is_likelier_labeling(part, choice.spec.additive, labels, than):
-                    options, schedule = replace(options, method="multilevel"), other_plan
-                    said = "a coreset could not show the clusters of this graph; its coarser graphs did"
-                    outcome = replace(other, remarks=(said, *other.remarks))
-    return replace(outcome, labels=labels_of_all_nodes(searched, outcome.labels)), schedule, options
+            schedule, outcome = partition_multilevel(judged, k, options, rng, progress, bounds)
+    return schedule, replace(outcome, labels=labels_of_all_nodes(searched, outcome.labels)), options
 
 
 def part_of(graph: Graph, searched: np.ndarray) -> Graph:
@@ -334,45 +326,42 @@ def part_of(graph: Graph, searched: np.ndarray) -> Graph:
     return graph if searched.all() else graph.subgraph(np.flatnonzero(searched))
 
 
-def by_paper(
-    graph: Graph, k: int, coreset: Coreset, rng: np.random.Generator, progress: Progress
-) -> tuple[Outcome, Coreset]:
-    """The published algorithm, and the coreset with the size that it took."""
-    size = coreset.draws or paper.default_size(graph.n_nodes, k)
-    kernel = NormalizedCutKernel.of(graph, coreset.loops, coreset.shift)
-    with progress.within(None):  # what is clustered on the way is the coreset
-        outcome = paper.partition_by_paper(kernel, k, size, coreset, rng, progress)
-    remarks = list(outcome.remarks)
-    if coreset.loops == "implied" and (graph.loops == 0).any():
-        remarks.append("nodes without a self-loop were given one of their mean edge weight, except in the quality")
-    n_clipped = 0 if outcome.coreset is None else outcome.coreset.n_clipped
-    if n_clipped:
-        remarks.append(f"{n_clipped} negative squared distances became 0: K is indefinite; a shift would mend it")
-    return replace(outcome, remarks=tuple(remarks)), replace(coreset, size=size)
+def partition_in_memory(
+    graph: Graph, searched: np.ndarray, k: int, options: Options, is_settled: bool, rng: np.random.Generator,
+    progress: Progress,
+) -> tuple[Schedule, Outcome, Options]:  # fmt: skip
+    """The two-step method on a graph in memory; if the caller did not choose it, the likelier of two results."""
+    choice, n_searched, draws = options.choice, int(np.count_nonzero(searched)), options.coreset.draws
+    how = replace(options.coreset, size=draws or default_size(n_searched, graph.n_entries, k))
+    options = replace(options, coreset=how)
+    whole = InMemory(graph, searched, k, rng, progress)
+    drawn = replace(how, size=max(k, min(how.draws or 0, n_searched)))
+    schedule, outcome = partition_by_coreset(whole, choice, drawn, is_final=is_settled)
+    if options.effort == "high":
+        outcome = refine_on_nodes(part_of(graph, searched), searched, choice, schedule, outcome, rng, progress)
+    if outcome.doubtful and is_settled:
+        outcome = replace(outcome, remarks=(IN_DOUBT, *outcome.remarks))
+    elif outcome.doubtful and not progress.out_of_time():
+        part = part_of(graph, searched)
+        other_schedule, other = partition_multilevel(part, k, options, rng, progress)
+        labels, than = other.labels.astype(np.int32), outcome.labels[searched].astype(np.int32)
+        if is_likelier_labeling(part, choice.spec.additive, labels, than):
+            said = "a coreset could not show the clusters of this graph; its coarser graphs did"
+            outcome = replace(other, remarks=(said, *other.remarks))
+            return other_schedule, outcome, replace(options, method="multilevel")
+    return schedule, outcome, options
 
 
-def by_blocks(
-    engine: Engine, n_entries: int, k: int, choice: ObjectiveChoice, components: str, coreset: Coreset, rng:
-    np.random.Generator, progress: Progress, collect: Collect = bring_labels,
-) -> tuple[Schedule, Outcome, Coreset]:  # fmt: skip
-    """The two-step method in steps over blocks, wherever an engine runs them; and the coreset with its size."""
-    whole = InBlocks(engine, n_entries, k, components, int(rng.integers(2**63)), progress, collect)
-    size = coreset.draws or default_size(whole.n_points, n_entries, whole.k)
-    sampling = Sampling(max(whole.k, size), coreset.oversampling, coreset.sampling)
-    schedule, outcome = partition_by_coreset(whole, choice, sampling)
-    outcome = replace(outcome, remarks=(*outcome.remarks, *([IN_DOUBT] if outcome.doubtful else [])))
-    return schedule, outcome, replace(coreset, size=size)
-
-
-def by_engine(
-    part: Graph | LayeredGraph, k: int, choice: ObjectiveChoice, effort: Effort, rng: np.random.Generator,
-    progress: Progress, bounds: Bounds | None = None,
+def partition_multilevel(
+    part: Graph | LayeredGraph, k: int, options: Options, rng: np.random.Generator, progress: Progress,
+    bounds: Bounds | None = None,
 ) -> tuple[Schedule, Outcome]:  # fmt: skip
-    """The multilevel method, whose clusters keep bounds if there are any."""
+    """The multilevel method, within bounds if there are any; `partition_into` in `engine/engine.py` is its search."""
+    choice = options.choice
     on = weigh(part, choice.name)
     run = run_on(on, rng, progress, None if bounds is None else bounds.size)
     may_part = isinstance(part, LayeredGraph) and not part.connected and choice.name == "modularity"
-    chosen = EFFORTS[effort]
+    chosen = EFFORTS[options.effort]
     if progress.time_budget is not None:
         chosen = TO_THE_END if bounds is None else EFFORTS["normal"]._replace(descent=np.inf)
     level = with_all_pairs(run.finest) if may_part else run.finest
@@ -382,17 +371,20 @@ def by_engine(
             return partition_into(level, k, choice, chosen, run)
         objective, resolution = objective_of(choice, k, 1.0, run.totals)  # no resolution matches k
         schedule = schedule_for_any_number(Task(objective, k))._replace(resolution=resolution)
-        return partition_any(run.finest, schedule.task, chosen, run), schedule
+        return partition_signed(run.finest, schedule.task, chosen, run), schedule
 
     progress.watch(on.graph)
     with progress.stage("partition"):
         if bounds is None:
             partition, schedule = find()
-            return schedule, _outcome(on.graph, partition, remarks_on(schedule))
-        partition, schedule = partition_within(level, find, bounds, chosen, run)
-        remarks = () if may_part else remark_on_parts(partition, run)
-        made = _outcome(on.graph, partition, ())
-        return schedule, replace(made, remarks=(*remarks, *made.remarks), sums=None)
+            said = remarks_on(schedule)
+        else:
+            partition, schedule = partition_within(level, find, bounds, chosen, run)
+            said = () if may_part else tuple(remark_on_parts(partition, run))
+    is_estimated = is_estimate(on.graph.n_entries, on.graph.n_nodes)
+    remarks = (ESTIMATED, *said) if is_estimated else said
+    sums = None if is_estimated or bounds is not None else partition.sums
+    return schedule, Outcome(partition.labels.astype(np.int64), remarks=remarks, sums=sums)
 
 
 def refine_on_nodes(
@@ -406,19 +398,6 @@ def refine_on_nodes(
         shown = with_sums(run.finest, outcome.labels[searched].astype(np.int32), schedule.task.k, run)
         partition = connect(run.finest, improve(run.finest, shown, schedule, run), schedule.task, run)
     labels = labels_of_all_nodes(searched, partition.labels.astype(np.int64))
+    sums = None if is_estimate(part.n_entries, part.n_nodes) else partition.sums
     assert outcome.coreset is not None
-    return replace(
-        outcome, labels=labels, coreset_labels=labels[outcome.coreset.nodes], sums=_sums_if_exact(part, partition)
-    )
-
-
-def _outcome(part: Graph, partition: Partition, remarks: tuple[str, ...]) -> Outcome:
-    """What the engine made, with a remark if links were estimated."""
-    sums = _sums_if_exact(part, partition)
-    estimated = () if sums is not None else (ESTIMATED,)
-    return Outcome(partition.labels.astype(np.int64), remarks=(*estimated, *remarks), sums=sums)
-
-
-def _sums_if_exact(part: Graph, partition: Partition) -> ClusterSums | None:
-    """The sums of clusters made on a graph; None if links may have been estimated on the way."""
-    return None if is_estimate(part.n_entries, part.n_nodes) else partition.sums
+    return replace(outcome, labels=labels, coreset_labels=labels[outcome.coreset.nodes], sums=sums)

@@ -5,7 +5,7 @@ from math import ceil
 import numpy as np
 
 from graphclust.checks import K_OF_GRAPH, as_choice, as_whole_number
-from graphclust.coreset.paper import default_size as published_size
+from graphclust.coreset.paper import published_size
 from graphclust.engine.contraction import LANES, MOST_IN_A_TABLE, SAMPLED, STREAMED
 from graphclust.engine.v_cycle import BUDGET
 from graphclust.errors import ParameterError, ResourceLimitError, in_mebibytes
@@ -99,14 +99,9 @@ def _bytes_to_order(n_nodes: int, n_entries: int, weighted: bool) -> int:
 
 
 def _bytes_of_coreset(
-    n_nodes: int,
-    n_entries: int,
-    weighted: bool,
-    rows_by_length: tuple[np.ndarray, np.ndarray],
-    k: int,
-    method: str,
+    n_nodes: int, n_entries: int, weighted: bool, rows_by_length: tuple[np.ndarray, np.ndarray], k: int, method: str,
     coreset_size: int | None,
-) -> int:
+) -> int:  # fmt: skip
     """rows_by_length : the lengths that rows have, and how many have each."""
     if method == "paper":
         size = coreset_size or published_size(n_nodes, k)

@@ -9,8 +9,9 @@ from functools import wraps
 from math import ceil
 from typing import Any, TypeVar, cast
 
-from graphclust.checks import Components, Effort, Method, Objective, as_choice, as_number, check_type
+from graphclust.checks import Components, Effort, Method, as_choice, as_number, check_type
 from graphclust.coreset.options import Coreset
+from graphclust.engine.engine import EFFORTS
 from graphclust.errors import ParameterError
 from graphclust.graph.container import Graph
 from graphclust.graph.layers import LayeredGraph
@@ -18,7 +19,6 @@ from graphclust.objective.objective import OBJECTIVES, ObjectiveChoice, as_objec
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 METHODS = ("auto", "multilevel", "two-step", "paper")
-EFFORTS = ("low", "normal", "high")
 COMPONENTS = ("large", "largest", "all")
 PUBLISHED_OBJECTIVE = "normalized_cut"
 INTERRUPTED = "interrupted: these are the best labels so far, more time may find better ones"
@@ -85,42 +85,30 @@ class Options:
         return replace(self, coreset=replace(self.coreset, size=size))
 
 
-def as_options(
-    method: Method = "auto",
-    objective: Objective | None = None,
-    resolution: float | str | None = None,
-    effort: Effort | None = None,
-    components: Components | None = None,
-    coreset: Coreset | None = None,
-    min_size: float | None = None,
-    max_size: float | None = None,
-) -> Options:
-    """The options of a call, of which None was not given; ParameterError for one that the method does not have."""
+def as_options(method: Method = "auto", **asked: Any) -> Options:
+    """The options of a call by name, None for not given; ParameterError for one that the method does not have."""
+    given = {name: value for name, value in asked.items() if value is not None}
+    objective, coreset = given.get("objective"), given.get("coreset")
     as_choice(method, "method", METHODS)
     if objective == "edge_cut":
         raise ParameterError("objective='edge_cut' is not one of coreset_sc; balanced_partition(G, k) cuts few edges")
-    known = {"objective": (objective, tuple(OBJECTIVES)), "effort": (effort, EFFORTS)}
-    for name, (word, words) in (known | {"components": (components, COMPONENTS)}).items():
-        if word is not None:
-            as_choice(word, name, words)
+    for name, words in {"objective": OBJECTIVES, "effort": EFFORTS, "components": COMPONENTS}.items():
+        if name in given:
+            as_choice(given[name], name, tuple(words))
     if coreset is not None:
         check_type(coreset, Coreset, "coreset", "Coreset(size=0.05) makes one")
-    choice = as_objective_choice(objective or "modularity", resolution)
-    for name, bound in (("min_size", min_size), ("max_size", max_size)):
-        if bound is not None:
-            as_number(bound, name, above=0.0)
+    choice = as_objective_choice(objective or "modularity", given.get("resolution"))
+    bounds = [name for name in ("min_size", "max_size") if name in given]
+    for name in bounds:
+        as_number(given[name], name, above=0.0)
     published = {} if coreset is None else {name: v for name, v in coreset.given().items() if name not in DRAWING}
     if method == "auto" and coreset is not None:
         method = "paper" if published else "two-step"
-    elif method == "auto" and (min_size, max_size) != (None, None):
+    elif method == "auto" and bounds:
         method = "multilevel"
-    given: dict[str, Any] = {
-        "resolution": resolution, "effort": effort, "components": components, "coreset": coreset,
-        "min_size": min_size, "max_size": max_size,
-    }  # fmt: skip
-    for name, value in given.items():
-        if value is not None and method not in ("auto", *METHODS_WITH[name]):
-            raise _not_an_option(f"{name}={value!r}", method, METHODS_WITH[name])
+    for name, able in METHODS_WITH.items():
+        if name in given and method not in ("auto", *able):
+            raise _not_an_option(f"{name}={given[name]!r}", method, able)
     if method == "paper":
         if objective not in (None, PUBLISHED_OBJECTIVE):
             raise ParameterError(
@@ -132,8 +120,8 @@ def as_options(
         name, value = next(iter(published.items()))
         raise _not_an_option(f"{name}={value!r}", method, ("paper",))
     return Options(
-        method, choice, effort or "normal", components or "large", coreset or Coreset(), plain_number(min_size),
-        plain_number(max_size),
+        method, choice, given.get("effort", "normal"), given.get("components", "large"), coreset or Coreset(),
+        plain_number(given.get("min_size")), plain_number(given.get("max_size")),
     )  # fmt: skip
 
 

@@ -2,7 +2,7 @@
 
 import warnings
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 
 import numpy as np
@@ -103,7 +103,7 @@ def coreset_quality(
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", GraphWarning)  # what they warn of is what is asked here
             warnings.simplefilter("ignore", ConvergenceWarning)
-            outcome = partition_by_paper(kernel, clustering.k, size, how, rng, progress)
+            outcome = partition_by_paper(kernel, clustering.k, replace(how, size=size), rng, progress)
         assert outcome.coreset is not None and outcome.coreset_labels is not None
         return (
             outcome.labels,

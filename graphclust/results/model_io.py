@@ -11,13 +11,13 @@ import numpy as np
 import numpy.typing as npt
 
 from graphclust.checks import refuse_swapped
+from graphclust.engine.engine import EFFORTS
 from graphclust.errors import GraphValidationError, ParameterError
 from graphclust.graph.container import Graph
 from graphclust.graph.node_order import order_of_names
 from graphclust.io.formats.array_files import check_allowed, name_failures, open_archive, parse_json
 from graphclust.objective.cuts import cut_and_volume
 from graphclust.objective.objective import ADDITIVE_OBJECTIVES, OBJECTIVE_SPECS
-from graphclust.partition.options import EFFORTS
 from graphclust.results.base import Labels, SavedModel
 from graphclust.results.file_header import MISFIT, read_header
 from graphclust.results.from_labels import numbering_by_size

@@ -11,6 +11,7 @@ ever touched.
 """
 
 from collections.abc import Callable
+from dataclasses import replace
 from math import ceil
 from typing import NamedTuple
 
@@ -25,20 +26,30 @@ from graphclust.compiled.runtime import random_numbers
 from graphclust.compiled.runtime.blocks import MadeRows
 from graphclust.coreset.by_blocks import SampledCoreset, coreset_rows, count_points, sample_by_blocks
 from graphclust.coreset.label_extension import centroids_of_rows, labels_in_block
+from graphclust.coreset.options import Coreset, Outcome
 from graphclust.coreset.sampling import CoresetSample
 from graphclust.engine.connectivity import REFINEMENTS, connect_once
 from graphclust.engine.contraction import links_of_nodes, rows_of_entries
 from graphclust.engine.levels import number_used, read_only_level, run_on, with_one_more, without_last
+from graphclust.engine.resolution import Schedule
 from graphclust.engine.v_cycle import MIN_RELATIVE_CHANGE
 from graphclust.errors import amount
 from graphclust.graph.container import Graph
 from graphclust.graph.executor import Engine, Whole, sum_in_order
 from graphclust.objective.kernel import KernelTerms, kernel_terms
-from graphclust.objective.objective import Totals, WeighedGraph, weigh
+from graphclust.objective.objective import ObjectiveChoice, Totals, WeighedGraph, weigh
 from graphclust.partition.components import nodes_to_partition
 from graphclust.progress import Progress
 from graphclust.two_step.in_memory import labels_of_regions, partition_whole, pieces_of
-from graphclust.two_step.method import FIRST_REGIONS, Regions, Sampling, evenness, number_of_regions
+from graphclust.two_step.method import (
+    FIRST_REGIONS,
+    IN_DOUBT,
+    Regions,
+    default_size,
+    evenness,
+    number_of_regions,
+    partition_by_coreset,
+)
 from graphclust.two_step.shared_neighbors import link_rows
 
 HASTY_ROUNDS = 2  # of moves once time is up: on a planted graph of 3M nodes 0.02 is right before them, 0.9 after
@@ -91,6 +102,18 @@ def bring_labels(engine: Engine, partition: Partition) -> Partition:
     return partition._replace(labels=engine.fetch(partition.labels).astype(np.int64))
 
 
+def partition_in_blocks(
+    engine: Engine, n_entries: int, k: int, choice: ObjectiveChoice, components: str, how: Coreset,
+    rng: np.random.Generator, progress: Progress, collect: Collect = bring_labels,
+) -> tuple[Schedule, Outcome, Coreset]:  # fmt: skip
+    """The two-step method in steps over blocks, wherever an engine runs them; and the coreset with its size."""
+    whole = InBlocks(engine, n_entries, k, components, int(rng.integers(2**63)), progress, collect)
+    size = how.draws or default_size(whole.n_points, n_entries, whole.k)
+    schedule, outcome = partition_by_coreset(whole, choice, replace(how, size=max(whole.k, size)))
+    outcome = replace(outcome, remarks=(*outcome.remarks, *([IN_DOUBT] if outcome.doubtful else [])))
+    return schedule, outcome, replace(how, size=size)
+
+
 class InBlocks:
     """A `WholeGraph` whose rows and labels stay where the steps run.
 
@@ -106,18 +129,19 @@ class InBlocks:
         self.n_points = sum(engine.fetch(engine.each(count_points)))
         self.n_entries, self.k = n_entries, min(k, self.n_points)
         self.n_sequences = self.n_coresets = 0
-        self._units: dict[str, Totals] = {}
+        self._totals: dict[str, Totals] = {}
 
     def totals(self, name: str) -> Totals:
-        if name not in self._units:
-            self._units[name] = self.engine.fetch(self.engine.once(units_of, name))
-        return self._units[name]
+        if name not in self._totals:
+            self._totals[name] = self.engine.fetch(self.engine.once(totals_of, name))
+        return self._totals[name]
 
-    def regions(self, sampling: Sampling) -> Regions:
+    def regions(self, how: Coreset) -> Regions:
         """See `WholeGraph`."""
         engine, progress, key = self.engine, self.progress, self.next_key()
-        n_seeds = ceil(sampling.oversampling * self.k)
-        sample = sample_by_blocks(engine, n_seeds, sampling.size, "seed_weight", key, progress)
+        n_seeds = ceil(how.oversampling * self.k)
+        assert how.draws is not None
+        sample = sample_by_blocks(engine, n_seeds, how.draws, "seed_weight", key, progress)
         nodes, node_weights = engine.fetch(sample.joined)
         coreset = CoresetSample(nodes, node_weights, sample.n_clipped, sample.entries_read)
         labels, links, n_missing = self.label_nodes(sample, key)
@@ -136,7 +160,11 @@ class InBlocks:
     def next_key(self) -> int:
         """The key of the draws of the next coreset; the first coreset has the key of all other draws."""
         self.n_coresets += 1
-        return self.key if self.n_coresets == 1 else int(generator(self.key, FURTHER + self.n_coresets).integers(2**63))
+        return (
+            self.key
+            if self.n_coresets == 1
+            else int(np.random.default_rng([self.key, FURTHER + self.n_coresets]).integers(2**63))
+        )
 
     def label_nodes(self, sample: SampledCoreset, key: int) -> tuple[Whole, float, list[int]]:
         """The region of each node, the mean links of the coreset, and how many nodes had none after each step."""
@@ -381,7 +409,7 @@ def coreset_regions(
     n_regions = number_of_regions(k, len(linked))
     if n_regions == 0:
         return np.arange(m), np.arange(m) % k
-    regions = labels_of_regions(part, n_regions, generator(key, n_regions), Progress())
+    regions = labels_of_regions(part, n_regions, np.random.default_rng([key, n_regions]), Progress())
     return linked, regions.astype(np.int64)
 
 
@@ -398,8 +426,8 @@ def labels_of_clusters(source: GraphSource, labels: np.ndarray, clusters: np.nda
     return of_clusters
 
 
-def units_of(source: GraphSource, name: str) -> Totals:
-    """What the numbers of an objective are measured in; isolated nodes do not count."""
+def totals_of(source: GraphSource, name: str) -> Totals:
+    """The totals of an objective; isolated nodes do not count."""
     graph = source.graph
     return Totals(graph.total_volume, float(source.weigh(name).terms.mass[graph.degrees > 0].sum()))
 
@@ -412,9 +440,4 @@ def mean_links(source: GraphSource, small: Graph) -> float:
 
 def whole_partition(source: GraphSource, k: int, key: int) -> np.ndarray:
     """The partition of the whole graph in one place, for graphs that are too small or too scattered for a coreset."""
-    return partition_whole(source.graph, source.graph.degrees > 0, k, generator(key, 1), Progress())
-
-
-def generator(key: int, number: int) -> np.random.Generator:
-    """The random generator of one stage that runs in one place."""
-    return np.random.default_rng([key, number])
+    return partition_whole(source.graph, source.graph.degrees > 0, k, np.random.default_rng([key, 1]), Progress())

@@ -1,4 +1,4 @@
-"""The two-step method on a graph in memory, or mapped: see `WholeGraph`."""
+"""The two-step method on a graph in memory, or mapped: what the steps of `method.py` do to its nodes."""
 
 import numpy as np
 
@@ -7,6 +7,7 @@ from graphclust.compiled.graphs.levels import Level, Partition, Task
 from graphclust.compiled.graphs.objective import ClusterSums
 from graphclust.compiled.runtime.blocks import row_blocks, run_in_blocks
 from graphclust.coreset.label_extension import extend_labels
+from graphclust.coreset.options import Coreset
 from graphclust.coreset.sampling import CoresetSample, construct_coreset
 from graphclust.engine.connectivity import connect
 from graphclust.engine.contraction import contract, is_estimate
@@ -19,7 +20,7 @@ from graphclust.objective.kernel import NormalizedCutKernel
 from graphclust.objective.objective import CUT, Totals, WeighedGraph, node_terms, weigh
 from graphclust.partition.components import mask_nodes
 from graphclust.progress import Progress
-from graphclust.two_step.method import Regions, Sampling, evenness, number_of_regions
+from graphclust.two_step.method import Regions, evenness, number_of_regions
 from graphclust.two_step.shared_neighbors import link_coreset
 
 CRUMB = 0.02  # of an average region's volume; a smaller piece is a few nodes that moved to another cluster
@@ -57,14 +58,14 @@ class InMemory:
     def totals(self, name: str) -> Totals:
         return self.run(name).totals
 
-    def regions(self, sampling: Sampling) -> Regions:
+    def regions(self, how: Coreset) -> Regions:
         """See `WholeGraph`."""
         graph, k, progress = mask_nodes(self.graph, self.searched), self.k, self.progress
         kernel = NormalizedCutKernel.of(graph)
+        assert how.draws is not None
         coreset = construct_coreset(
-            kernel, k, sampling.size, oversampling=sampling.oversampling, sampling=sampling.method, rng=self.rng,
-            progress=progress,
-        )  # fmt: skip
+            kernel, k, how.draws, oversampling=how.oversampling, sampling=how.sampling, rng=self.rng, progress=progress
+        )
         with progress.stage("coreset graph"):
             n_read = int((graph.indptr[coreset.nodes + 1] - graph.indptr[coreset.nodes]).sum())
             progress.reads(self.graph, coreset.entries_read + n_read)

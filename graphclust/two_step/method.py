@@ -1,16 +1,21 @@
 """The two-step method: a large graph is contracted to regions that come from a coreset, linked by shared neighbors.
 
-1. A coreset of a few per cent of the nodes, and the graph of its shared neighbors: O(entries of the coreset's rows).
+`suits_a_coreset` says which graphs `coreset_sc` takes it for, `partition_by_coreset` makes the steps. What they do to
+the nodes of the graph is the business of a `WholeGraph`: `InMemory` (`in_memory.py`) or `InBlocks` (`in_blocks.py`).
+
+1. A coreset of a few per cent of the nodes (`coreset/sampling.py`), and the graph of its shared neighbors
+   (`shared_neighbors.py`): O(entries of the coreset's rows).
 2. This small graph is partitioned into 2 k regions, so that few clusters are missed.
 3. Every node with coreset neighbors joins one of their regions, the one of nearest centroid in kernel space; the other
-   nodes follow along the edges. So every node has a region.
+   nodes follow along the edges. So every node has a region. Steps 1 to 3 are `WholeGraph.regions`.
 4. The graph is contracted to its regions, the engine partitions these into k clusters by the normalized cut, and nodes
    move.
 5. The intersection of a cluster and a region is purer than the region. The graph is contracted to these pieces, the
    engine partitions them by the objective, starting from the clusters found, and nodes move; this is repeated while the
-   edges become likelier.
+   edges become likelier: `part_pieces`.
 
-A time budget buys further coresets: the intersections of clusters and new regions are merged within the clusters.
+A time budget buys further coresets (`improve_to_the_end`): the intersections of clusters and new regions are merged
+within the clusters.
 """
 
 from functools import partial
@@ -23,7 +28,7 @@ import numpy as np
 from graphclust.compiled.graphs.levels import Level, Partition, Task
 from graphclust.compiled.graphs.objective import ClusterSums
 from graphclust.compiled.runtime.blocks import row_blocks
-from graphclust.coreset.options import Outcome
+from graphclust.coreset.options import Coreset, Outcome
 from graphclust.coreset.sampling import CoresetSample
 from graphclust.engine.contraction import ESTIMATED, is_estimate
 from graphclust.engine.engine import ONE_V_CYCLE, improve, partition_into, plan_on
@@ -54,14 +59,6 @@ LEFT_BY_JOINING = 1 / 3  # local moving leaves at most this share of the nodes; 
 LITTLE_IN_COMMON = 0.1  # if neighbors share less than this of their entries, joining them leaves nearly all entries
 VERY_DENSE = 200.0  # mean degree, in effective edges, from which the rows of a coreset reach every node
 PROBES = 2_000  # at LITTLE_IN_COMMON the standard error of the share is sqrt(0.1 * 0.9 / 2,000) = 0.007
-
-
-class Sampling(NamedTuple):
-    """How the coreset is drawn, see `construct_coreset`."""
-
-    size: int
-    oversampling: float
-    method: str
 
 
 class Regions(NamedTuple):
@@ -96,9 +93,9 @@ class WholeGraph(Protocol):
     progress: Progress
 
     def totals(self, name: str) -> Totals:
-        """The units of an objective."""
+        """The volume and the mass of all nodes, by an objective."""
 
-    def regions(self, sampling: Sampling) -> Regions:
+    def regions(self, how: Coreset) -> Regions:
         """A coreset, its regions, and all nodes labeled by them."""
 
     def pieces(self, labels: Labels, regions: Labels) -> tuple[Labels, int]:
@@ -139,13 +136,14 @@ def default_size(n_nodes: int, n_entries: int, k: int) -> int:
 
 
 def partition_by_coreset(
-    whole: WholeGraph, choice: ObjectiveChoice, sampling: Sampling, *, is_final: bool = True
+    whole: WholeGraph, choice: ObjectiveChoice, how: Coreset, *, is_final: bool = True
 ) -> tuple[Schedule, Outcome]:
     """The steps above; nodes that are left out have the label -1. A time budget is used to its end.
 
+    how : how the coreset is drawn, with a number of draws as its size.
     is_final : if False, the rest of a time budget is left to the caller if the coreset may have missed clusters.
     """
-    regions = whole.regions(sampling)
+    regions = whole.regions(how)
     with whole.progress.stage("merging"):
         run = run_on_clusters(whole, regions.labels, regions.k, CUT.name)
         with whole.progress.within(None):
@@ -160,7 +158,7 @@ def partition_by_coreset(
         partition = whole.connect(partition, schedule.task, choice.name)
     doubtful = is_doubtful(leaving, whole.k, regions.links)
     if whole.progress.time_budget is not None and (is_final or not doubtful):
-        partition = improve_to_the_end(whole, partition, choice, schedule, sampling)
+        partition = improve_to_the_end(whole, partition, choice, schedule, how)
     with whole.progress.stage("refining"):
         partition = whole.bring_here(partition)
     counts = regions.n_labeled
@@ -222,7 +220,7 @@ def part_pieces(
 
 
 def improve_to_the_end(
-    whole: WholeGraph, partition: Partition, choice: ObjectiveChoice, schedule: Schedule, sampling: Sampling
+    whole: WholeGraph, partition: Partition, choice: ObjectiveChoice, schedule: Schedule, how: Coreset
 ) -> Partition:
     """The best partition when time is up, or after so many coresets in vain.
 
@@ -233,7 +231,7 @@ def improve_to_the_end(
     while in_vain < CORESETS_IN_VAIN and whole.k > 1 and not whole.progress.out_of_time():
         whole.progress.offer(partial(_labels_here, whole, partition))
         with whole.progress.within(None):
-            regions = whole.regions(sampling)
+            regions = whole.regions(how)
         with whole.progress.stage("refining"):
             pieces, n_pieces = whole.pieces(partition.labels, regions.labels)
             run = run_on_clusters(whole, pieces, n_pieces, choice.name)

@@ -109,10 +109,7 @@ def two_step_factor(kernel: NormalizedCutKernel, coreset: CoresetSample) -> spar
     """
     check_coreset(kernel, coreset)
     graph, nodes = kernel.graph, coreset.nodes
-    lengths = np.diff(graph.indptr)[nodes]
-    indptr = np.concatenate([[0], np.cumsum(lengths)])
-    entries = np.repeat(graph.indptr[nodes] - indptr[:-1], lengths) + np.arange(indptr[-1])
-    columns = graph.indices[entries]
-    weights = 1.0 if graph.weights is None else graph.weights[entries]
-    data = weights * np.repeat(coreset.weights / kernel.degrees[nodes], lengths) / np.sqrt(kernel.degrees[columns])
-    return sparse.csr_array((data, columns, indptr), shape=(len(nodes), graph.n_nodes))
+    rows = copy_row_subset(graph.rows, nodes)
+    scale = np.repeat(coreset.weights / kernel.degrees[nodes], np.diff(rows.indptr))
+    data = (scale if graph.weights is None else rows.weights * scale) / np.sqrt(kernel.degrees[rows.indices])
+    return sparse.csr_array((data, rows.indices, rows.indptr), shape=(len(nodes), graph.n_nodes))

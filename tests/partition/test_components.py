@@ -11,7 +11,7 @@ import graphclust as gc
 from graphclust.objective.objective import OBJECTIVES
 from graphclust.partition import components
 from graphclust.partition.components import (
-    Clusters,
+    FineClusters,
     fine_clusters,
     gain_of_separation,
     labels_of_all_nodes,
@@ -236,7 +236,7 @@ def test_worth_is_what_two_clusters_add_to_the_likelihood_of_one():
         member = np.eye(2)[labels]
         links, mass = member.T @ matrix @ member, member.T @ matrix.sum(axis=1)
         pair = np.array([0]), np.array([1]), links[:1, 1]
-        worth = worth_of_two(Clusters(np.array([0, 1]), np.diag(links), mass, *pair))
+        worth = worth_of_two(FineClusters(np.array([0, 1]), np.diag(links), mass, *pair))
         expected = log_likelihood(matrix, labels) - log_likelihood(matrix, np.zeros(24, int))
         assert worth == pytest.approx(expected) and worth > 0.0
     apart = np.kron(np.eye(2), np.ones((6, 6)))

@@ -316,7 +316,7 @@ def test_a_coreset_is_labeled_in_the_numbering_of_the_nodes(method):
 
 
 def test_the_published_coreset_is_a_twentieth_of_the_nodes():
-    assert [paper.default_size(n, k) for n, k in ((50, 2), (5_000, 2), (5_000, 100), (30_001, 2))] == [
+    assert [paper.published_size(n, k) for n, k in ((50, 2), (5_000, 2), (5_000, 100), (30_001, 2))] == [
         50, 1_000, 2_000, 1_501
     ]  # fmt: skip
     assert quietly(nx.karate_club_graph(), 2, rng=0, **PAPER).parameters["coreset"]["size"] == 34
