@@ -17,8 +17,8 @@ K_OF_POINTS = "coreset_sc(knn_graph(X)).k is the number that the graph of neares
 _AS_LOOPS_TAKE: tuple[Literal["C", "A", "W"], ...] = ("C", "A", "W")  # of labels and weights, to compile for one type
 Seed = int | np.integer[Any] | np.random.Generator | None  # what `as_generator` takes
 # The words that arguments take: a checker of types sees a wrong one before it is run.
-PlainObjective = Literal["modularity", "constant_potts", "erdos_renyi"]
-Objective = Literal["modularity", "normalized_cut", "ratio_cut", "constant_potts", "erdos_renyi"]
+AdditiveObjective = Literal["modularity", "constant_potts", "erdos_renyi"]
+ObjectiveName = Literal["modularity", "normalized_cut", "ratio_cut", "constant_potts", "erdos_renyi"]
 Method = Literal["auto", "multilevel", "two-step", "paper"]
 Effort = Literal["low", "normal", "high"]
 Small = Literal["unite", "apart"]

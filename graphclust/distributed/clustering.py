@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from graphclust.checks import Components, Effort, Objective, Seed, as_number, as_seeded, as_whole_number
+from graphclust.checks import Components, Effort, ObjectiveName, Seed, as_number, as_seeded, as_whole_number
 from graphclust.compiled.graphs.levels import Partition
 from graphclust.compiled.graphs.objective import ClusterSums
 from graphclust.compiled.runtime.blocks import coarse_blocks
@@ -44,7 +44,7 @@ def coreset_sc(
     k: int | None = None,
     *,
     client: Any,
-    objective: Objective | None = None,
+    objective: ObjectiveName | None = None,
     resolution: float | str | None = None,
     effort: Effort | None = None,
     components: Components | None = None,

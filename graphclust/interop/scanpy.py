@@ -18,11 +18,11 @@ import numpy as np
 from scipy import sparse
 
 from graphclust.checks import (
+    AdditiveObjective,
     Components,
     Effort,
     Method,
-    Objective,
-    PlainObjective,
+    ObjectiveName,
     Seed,
     Small,
     as_choice,
@@ -44,7 +44,7 @@ from graphclust.results.clustering import Clustering
 __all__ = ["cluster", "cluster_anndata", "leiden", "sweep"]
 
 FLAVORS = ("leidenalg", "igraph")
-OBJECTIVES: dict[str, PlainObjective] = {
+OBJECTIVE_OF_KIND: dict[str, AdditiveObjective] = {
     "modularity": "modularity", "ModularityVertexPartition": "modularity", "CPM": "constant_potts",
     "RBConfigurationVertexPartition": "modularity", "CPMVertexPartition": "constant_potts",
     "RBERVertexPartition": "erdos_renyi",
@@ -65,7 +65,7 @@ def cluster_anndata(
     use_weights: bool = True,
     certainty: bool = False,
     method: Method = "auto",
-    objective: Objective | None = None,
+    objective: ObjectiveName | None = None,
     resolution: float | str | None = None,
     effort: Effort | None = None,
     components: Components | None = None,
@@ -326,12 +326,12 @@ def leiden(
     """
     as_choice(flavor, "flavor", FLAVORS)
     kind = getattr(partition_type, "__name__", partition_type) or objective_function or "modularity"
-    if kind not in OBJECTIVES:
-        raise ParameterError(f"the objective {kind!r} is not served, expected one of {[*OBJECTIVES]}")
+    if kind not in OBJECTIVE_OF_KIND:
+        raise ParameterError(f"the objective {kind!r} is not served, expected one of {[*OBJECTIVE_OF_KIND]}")
     key = "leiden_R" if restrict_to is not None and key_added == "leiden" else key_added
     changed = cluster_anndata(
         adata, key_added=key, neighbors_key=neighbors_key, obsp=obsp, adjacency=adjacency, restrict_to=restrict_to,
-        use_weights=use_weights, objective=OBJECTIVES[kind], copy=copy,
+        use_weights=use_weights, objective=OBJECTIVE_OF_KIND[kind], copy=copy,
         resolution=as_number(resolution, "resolution", above=0.0), rng=as_rng(random_state, "random_state"), **options,
     )  # fmt: skip
     facts = (changed if copy else adata).uns[key]

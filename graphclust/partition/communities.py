@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from graphclust.checks import Components, Effort, Kind, PlainObjective, Seed, Small, as_choice, as_seeded
+from graphclust.checks import AdditiveObjective, Components, Effort, Kind, Seed, Small, as_choice, as_seeded
 from graphclust.compiled.graphs.levels import Partition, Task
 from graphclust.compiled.graphs.objective import ClusterSums
 from graphclust.engine.bounds import (
@@ -73,7 +73,7 @@ def communities(
     *,
     kind: Kind | None = None,
     resolution: float | Sequence[float] = 1.0,
-    objective: PlainObjective = "modularity",
+    objective: AdditiveObjective = "modularity",
     effort: Effort = "normal",
     components: Components = "all",
     min_size: float | None = None,

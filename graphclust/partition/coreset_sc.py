@@ -23,7 +23,7 @@ from typing import Any
 
 import numpy as np
 
-from graphclust.checks import Components, Effort, Kind, Method, Objective, Seed, as_seeded, as_whole_number
+from graphclust.checks import Components, Effort, Kind, Method, ObjectiveName, Seed, as_seeded, as_whole_number
 from graphclust.compiled.graphs.levels import Partition, Task
 from graphclust.compiled.runtime.blocks import coarse_blocks
 from graphclust.coreset.options import Coreset, Outcome
@@ -74,7 +74,7 @@ def coreset_sc(
     *,
     kind: Kind | None = None,
     method: Method = "auto",
-    objective: Objective | None = None,
+    objective: ObjectiveName | None = None,
     resolution: float | str | None = None,
     effort: Effort | None = None,
     components: Components | None = None,
@@ -203,9 +203,9 @@ def _cluster(
     a remark says why k was taken; then none says that the resolution is the lowest.
     """
     rng, seed = draws
-    is_settled = options.method != "auto"
+    is_chosen = options.method != "auto"
     options = options.with_draws(k, graph.n_nodes)
-    if not is_settled:
+    if not is_chosen:
         with progress.stage("method"):
             options = replace(options, method="two-step" if suits_a_coreset(graph, k, rng) else "multilevel")
     check_memory(graph, k, options.method, options.coreset.draws, memory_limit, LESS_MEMORY)
@@ -240,7 +240,7 @@ def _cluster(
     with progress.interruptible(best_so_far):
         sizes = None if size is None else size[order]
         judged = None if layered is None else judged_by(layered, options.choice.name).take(order, ordered)
-        schedule, outcome, options = run_method(ordered, searched, k, options, sizes, is_settled, rng, progress, judged)
+        schedule, outcome, options = run_method(ordered, searched, k, options, sizes, is_chosen, rng, progress, judged)
     if left is not None:
         mass = np.where(options.choice.spec.by_degree, unsigned.degrees, 1.0)
         outcome = replace(outcome, labels=join_lightest(unsigned, outcome.labels, left, mass), sums=None)
@@ -284,13 +284,13 @@ def _coreset_in_rows(outcome: Outcome, order: np.ndarray) -> CoresetClustering |
 
 
 def run_method(
-    graph: Graph, searched: np.ndarray, k: int, options: Options, size: np.ndarray | None, is_settled: bool,
+    graph: Graph, searched: np.ndarray, k: int, options: Options, size: np.ndarray | None, is_chosen: bool,
     rng: np.random.Generator, progress: Progress, layered: LayeredGraph | None = None,
 ) -> tuple[Schedule | None, Outcome, Options]:  # fmt: skip
     """The schedule of the method, what it makes of the nodes that are searched, and the options that it used.
 
     searched : bool, shape (n_nodes,), nodes with edges in whole components. size : of each node, float64, (n_nodes,),
-    where clusters have bounds. is_settled : whether the caller chose the method; if not, and a coreset is in doubt, the
+    where clusters have bounds. is_chosen : whether the caller chose the method; if not, and a coreset is in doubt, the
     multilevel method is tried as well. layered : the graph where it has layers, which are for this method only.
     """
     coreset, n_searched = options.coreset, int(np.count_nonzero(searched))
@@ -308,7 +308,7 @@ def run_method(
     k = min(k, n_searched)
     with progress.within(lambda labels: labels_of_all_nodes(searched, labels)):
         if options.method == "two-step":
-            schedule, outcome, options = partition_in_memory(graph, searched, k, options, is_settled, rng, progress)
+            schedule, outcome, options = partition_in_memory(graph, searched, k, options, is_chosen, rng, progress)
         else:
             part, bounds = part_of(graph, searched), None
             if size is not None:
@@ -327,7 +327,7 @@ def part_of(graph: Graph, searched: np.ndarray) -> Graph:
 
 
 def partition_in_memory(
-    graph: Graph, searched: np.ndarray, k: int, options: Options, is_settled: bool, rng: np.random.Generator,
+    graph: Graph, searched: np.ndarray, k: int, options: Options, is_chosen: bool, rng: np.random.Generator,
     progress: Progress,
 ) -> tuple[Schedule, Outcome, Options]:  # fmt: skip
     """The two-step method on a graph in memory; if the caller did not choose it, the likelier of two results."""
@@ -336,10 +336,10 @@ def partition_in_memory(
     options = replace(options, coreset=how)
     whole = InMemory(graph, searched, k, rng, progress)
     drawn = replace(how, size=max(k, min(how.draws or 0, n_searched)))
-    schedule, outcome = partition_by_coreset(whole, choice, drawn, is_final=is_settled)
+    schedule, outcome = partition_by_coreset(whole, choice, drawn, is_final=is_chosen)
     if options.effort == "high":
         outcome = refine_on_nodes(part_of(graph, searched), searched, choice, schedule, outcome, rng, progress)
-    if outcome.doubtful and is_settled:
+    if outcome.doubtful and is_chosen:
         outcome = replace(outcome, remarks=(IN_DOUBT, *outcome.remarks))
     elif outcome.doubtful and not progress.out_of_time():
         part = part_of(graph, searched)

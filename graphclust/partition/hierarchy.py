@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from graphclust.checks import Effort, Kind, PlainObjective, Seed, as_choice, as_number, as_seeded, as_whole_number
+from graphclust.checks import AdditiveObjective, Effort, Kind, Seed, as_choice, as_number, as_seeded, as_whole_number
 from graphclust.engine.bounds import as_sizes, remarks_on_small, weights_in_words
 from graphclust.engine.cluster_sizes import Sizes
 from graphclust.engine.connectivity import Connectivity, as_bar, connectivity_in_words
@@ -32,7 +32,7 @@ def hierarchy(
     min_size: float | None = None,
     resolution: float | None = None,
     levels: int | None = None,
-    objective: PlainObjective = "modularity",
+    objective: AdditiveObjective = "modularity",
     node_weight: Any = None,
     kind: Kind | None = None,
     layer_weights: Sequence[float] | Mapping[Any, float] | None = None,

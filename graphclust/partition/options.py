@@ -92,9 +92,10 @@ def as_options(method: Method = "auto", **asked: Any) -> Options:
     as_choice(method, "method", METHODS)
     if objective == "edge_cut":
         raise ParameterError("objective='edge_cut' is not one of coreset_sc; balanced_partition(G, k) cuts few edges")
-    for name, words in {"objective": OBJECTIVES, "effort": EFFORTS, "components": COMPONENTS}.items():
+    allowed = {"objective": tuple(OBJECTIVES), "effort": tuple(EFFORTS), "components": COMPONENTS}
+    for name, words in allowed.items():
         if name in given:
-            as_choice(given[name], name, tuple(words))
+            as_choice(given[name], name, words)
     if coreset is not None:
         check_type(coreset, Coreset, "coreset", "Coreset(size=0.05) makes one")
     choice = as_objective_choice(objective or "modularity", given.get("resolution"))

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from graphclust.checks import Leftover, PlainObjective, Seed, as_choice, as_number, as_seeded
+from graphclust.checks import AdditiveObjective, Leftover, Seed, as_choice, as_number, as_seeded
 from graphclust.engine.connectivity import Connectivity, as_bar, connectivity_in_words, leave_well_connected
 from graphclust.engine.levels import run_on
 from graphclust.engine.resolution import task_at
@@ -29,7 +29,7 @@ def well_connected(
     min_size: int | None = None,
     cut_weight: bool = False,
     leftover: Leftover = "apart",
-    objective: PlainObjective | None = None,
+    objective: AdditiveObjective | None = None,
     resolution: float | None = None,
     weight: str | None = "weight",
     symmetrize: str | None = None,

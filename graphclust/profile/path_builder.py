@@ -7,7 +7,7 @@ from typing import cast
 import numpy as np
 import numpy.typing as npt
 
-from graphclust.checks import Components, Objective, Seed, as_choice, as_seeded, as_whole_number
+from graphclust.checks import Components, ObjectiveName, Seed, as_choice, as_seeded, as_whole_number
 from graphclust.engine.bounds import NodeWeight, as_bounds_of_k, as_sizes, k_within, weights_in_words
 from graphclust.errors import GraphWarning, ParameterError, amount, warn_caller
 from graphclust.graph.container import Graph, GraphLike
@@ -35,7 +35,7 @@ def cluster_path(
     G: GraphLike,
     ks: Iterable[int] | None = None,
     *,
-    objective: Objective = "modularity",
+    objective: ObjectiveName = "modularity",
     resolution: float | str | None = None,
     components: Components = "large",
     min_size: float | None = None,
@@ -176,7 +176,7 @@ def choose_k(graph: Graph, objective: str, components: Components, progress: Pro
     """
     with progress.stage("choosing k"):
         path = cluster_path(
-            graph, objective=cast(Objective, objective), components=components, rng=DRAWS, progress=progress.aside()
+            graph, objective=cast(ObjectiveName, objective), components=components, rng=DRAWS, progress=progress.aside()
         )
         suggestion = path.suggest(progress=progress.aside())
     k, others = suggestion.k, [str(one.k) for one in suggestion.runners_up]

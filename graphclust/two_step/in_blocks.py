@@ -30,6 +30,7 @@ from graphclust.coreset.options import Coreset, Outcome
 from graphclust.coreset.sampling import CoresetSample
 from graphclust.engine.connectivity import REFINEMENTS, connect_once
 from graphclust.engine.contraction import links_of_nodes, rows_of_entries
+from graphclust.engine.engine import ONE_V_CYCLE
 from graphclust.engine.levels import number_used, read_only_level, run_on, with_one_more, without_last
 from graphclust.engine.resolution import Schedule
 from graphclust.engine.v_cycle import MIN_RELATIVE_CHANGE
@@ -40,7 +41,7 @@ from graphclust.objective.kernel import KernelTerms, kernel_terms
 from graphclust.objective.objective import ObjectiveChoice, Totals, WeighedGraph, weigh
 from graphclust.partition.components import nodes_to_partition
 from graphclust.progress import Progress
-from graphclust.two_step.in_memory import labels_of_regions, partition_whole, pieces_of
+from graphclust.two_step.in_memory import cut_into, partition_whole, pieces_of
 from graphclust.two_step.method import (
     FIRST_REGIONS,
     IN_DOUBT,
@@ -176,7 +177,24 @@ class InBlocks:
             regions = engine.once(coreset_regions, small, self.k, self.components, key)
             n_regions = engine.fetch(engine.once(lambda source, regions: int(regions[1].max()) + 1, regions))
         with progress.stage("labeling"):
-            labels, n_missing = label_by_coreset(engine, rows, weights, regions, n_regions, progress)
+            centroids = engine.once(
+                lambda source, rows, weights, of: centroids_of_rows(source, rows, weights, *of), rows, weights, regions
+            )
+            in_blocks = engine.each(labels_in_block, rows, centroids)
+            labels = engine.once(lambda source, parts: np.concatenate(parts), in_blocks)
+            n_missing: list[int] = []
+            while True:
+                changes = engine.each(spread_labels_in_block, labels, n_regions)
+                counts = engine.each(lambda source, first, last, of: (len(of.nodes), of.n_left), changes)
+                labeled, left = np.sum(engine.fetch(counts), axis=0).tolist()
+                n_missing += [left] if n_missing else [labeled + left, left]
+                if labeled == 0:
+                    break
+                labels = engine.once(change_labels, labels, changes)
+                progress.step(labeled, labeled + left)
+                if labeled <= MIN_RELATIVE_CHANGE * (labeled + left) or left == 0:
+                    break
+            labels = engine.once(labels_for_the_rest, labels) if n_missing[-1] else labels
         return labels, engine.fetch(engine.once(mean_links, small)), n_missing
 
     def numbered(self, function: Callable[..., tuple[np.ndarray, int]], *labels: Whole) -> tuple[Whole, int]:
@@ -262,29 +280,6 @@ class InBlocks:
             else:
                 break
         return Partition(labels, sums)
-
-
-def label_by_coreset(
-    engine: Engine, rows: Whole, weights: Whole, regions: Whole, n_regions: int, progress: Progress
-) -> tuple[Whole, list[int]]:
-    """The regions of all nodes, and how many nodes had none after each step."""
-    centroids = engine.once(
-        lambda source, rows, weights, of: centroids_of_rows(source, rows, weights, *of), rows, weights, regions
-    )
-    labels = engine.once(lambda source, parts: np.concatenate(parts), engine.each(labels_in_block, rows, centroids))
-    n_missing: list[int] = []
-    while True:
-        changes = engine.each(spread_labels_in_block, labels, n_regions)
-        counts = engine.each(lambda source, first, last, of: (len(of.nodes), of.n_left), changes)
-        labeled, left = np.sum(engine.fetch(counts), axis=0).tolist()
-        n_missing += [left] if n_missing else [labeled + left, left]
-        if labeled == 0:
-            break
-        labels = engine.once(change_labels, labels, changes)
-        progress.step(labeled, labeled + left)
-        if labeled <= MIN_RELATIVE_CHANGE * (labeled + left) or left == 0:
-            break
-    return (engine.once(labels_for_the_rest, labels) if n_missing[-1] else labels), n_missing
 
 
 def spread_labels_in_block(source: GraphSource, first: int, last: int, labels: np.ndarray, k: int) -> Changes:
@@ -409,7 +404,7 @@ def coreset_regions(
     n_regions = number_of_regions(k, len(linked))
     if n_regions == 0:
         return np.arange(m), np.arange(m) % k
-    regions = labels_of_regions(part, n_regions, np.random.default_rng([key, n_regions]), Progress())
+    regions = cut_into(part, n_regions, ONE_V_CYCLE, np.random.default_rng([key, n_regions]), Progress())
     return linked, regions.astype(np.int64)
 
 

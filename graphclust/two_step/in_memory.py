@@ -1,5 +1,7 @@
 """The two-step method on a graph in memory, or mapped: what the steps of `method.py` do to its nodes."""
 
+from dataclasses import replace
+
 import numpy as np
 
 from graphclust.compiled.graphs.cluster_sums import choose_clusters
@@ -11,7 +13,7 @@ from graphclust.coreset.options import Coreset
 from graphclust.coreset.sampling import CoresetSample, construct_coreset
 from graphclust.engine.connectivity import connect
 from graphclust.engine.contraction import contract, is_estimate
-from graphclust.engine.engine import EFFORTS, ONE_V_CYCLE, partition_into
+from graphclust.engine.engine import EFFORTS, ONE_V_CYCLE, EffortCycles, partition_into
 from graphclust.engine.levels import Run, number_used, read_only_level, run_on, with_one_more, with_sums, without_last
 from graphclust.engine.local_moving import refine
 from graphclust.engine.v_cycle import MIN_RELATIVE_CHANGE
@@ -52,7 +54,7 @@ class InMemory:
                 on = WeighedGraph(self.graph, node_terms(loops, mass, on.terms.degrees))
             volume = float(self.graph.degrees[self.searched].sum())
             run = run_on(on, self.rng, self.progress)
-            self._runs[name] = Run(run.graph, run.finest, Totals(volume, on.totals.mass), run.rng, run.progress)
+            self._runs[name] = replace(run, totals=Totals(volume, on.totals.mass))
         return self._runs[name]
 
     def totals(self, name: str) -> Totals:
@@ -79,7 +81,7 @@ class InMemory:
             if n_regions == 0:
                 linked, regions = np.arange(len(coreset.nodes)), np.arange(len(coreset.nodes)) % k
             else:
-                regions = labels_of_regions(small, n_regions, self.rng, progress)
+                regions = cut_into(small, n_regions, ONE_V_CYCLE, self.rng, progress)
         del small  # of a large graph half a gigabyte
         with progress.stage("labeling"):
             labeled = CoresetSample(coreset.nodes[linked], coreset.weights[linked])
@@ -165,18 +167,16 @@ def partition_whole(
     graph: Graph, searched: np.ndarray, k: int, rng: np.random.Generator, progress: Progress
 ) -> np.ndarray:
     """k clusters by the normalized cut, without a coreset, of the nodes that are searched; -1 for others."""
-    run = run_on(weigh(graph.subgraph(np.flatnonzero(searched)), CUT.name), rng, progress)
     labels = np.full(graph.n_nodes, -1, np.int32)
-    with progress.within(None):
-        labels[searched] = partition_into(run.finest, k, CUT, EFFORTS["low"], run)[0].labels
+    labels[searched] = cut_into(graph.subgraph(np.flatnonzero(searched)), k, EFFORTS["low"], rng, progress)
     return labels
 
 
-def labels_of_regions(small: Graph, n_regions: int, rng: np.random.Generator, progress: Progress) -> np.ndarray:
-    """Regions of a coreset's graph, by the normalized cut."""
-    run = run_on(weigh(small, CUT.name), rng, progress)
+def cut_into(graph: Graph, k: int, effort: EffortCycles, rng: np.random.Generator, progress: Progress) -> np.ndarray:
+    """k clusters of a whole graph by the normalized cut, such as regions of a coreset's."""
+    run = run_on(weigh(graph, CUT.name), rng, progress)
     with progress.within(None):
-        return partition_into(run.finest, n_regions, CUT, ONE_V_CYCLE, run)[0].labels
+        return partition_into(run.finest, k, CUT, effort, run)[0].labels
 
 
 def spread_labels(

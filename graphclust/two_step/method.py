@@ -198,17 +198,18 @@ def part_pieces(
             schedule = schedule.at(by, resolution_of_clusters(run.totals, kept.sums), run.totals)
         with whole.progress.within(None):
             better = improve(run.finest, kept, schedule, run)
-        if choice.is_ratio and best is None and is_settled(kept, better, run):
+        before = log_likelihood(run.totals, kept.sums)
+        if choice.is_ratio and best is None and is_settled(before, better, run):
             best = Partition(labels, kept.sums), schedule
             break
         sums = sums_if_exact(whole, better, n_pieces)
         partition = whole.refine(whole.project(better.labels, pieces), sums, schedule.task, by.name)
-        before, after = (log_likelihood(run.totals, one.sums) for one in (kept, partition))
+        after = log_likelihood(run.totals, partition.sums)
         if after > before or best is None:
             best, labels = (partition, schedule), partition.labels
         n_rounds, in_vain = n_rounds + 1, 0 if after > before else in_vain + 1
         as_called_for ^= in_vain > 0
-        if is_settled(kept, partition, run):
+        if is_settled(before, partition, run):
             break
         del run, pieces, partition  # of a large graph a fifth of a gigabyte, while the next round makes its own
     assert best is not None
@@ -253,10 +254,10 @@ def _labels_here(whole: WholeGraph, partition: Partition) -> np.ndarray:
     return whole.bring_here(partition).labels
 
 
-def is_settled(before: Partition, after: Partition, run: Run) -> bool:
-    """Whether the likelihood of the edges has hardly changed from one partition to another."""
-    was, now = (log_likelihood(run.totals, one.sums) for one in (before, after))
-    return abs(now - was) <= SETTLED * max(abs(was), ZERO_LIKELIHOOD * run.totals.volume)
+def is_settled(before: float, after: Partition, run: Run) -> bool:
+    """Whether the likelihood of the edges by a partition is hardly another than it was before."""
+    change = abs(log_likelihood(run.totals, after.sums) - before)
+    return change <= SETTLED * max(abs(before), ZERO_LIKELIHOOD * run.totals.volume)
 
 
 def sums_if_exact(whole: WholeGraph, partition: Partition, n: int) -> ClusterSums | None:

@@ -238,6 +238,20 @@ def test_planted_clusters_are_found_and_any_k_is_made(kind):
     assert found.resolution is not None and found.parameters["method"] == "multilevel"
 
 
+@for_each("kind", KINDS)
+def test_an_interrupted_clustering_is_judged_as_one_of_its_kind(kind):
+    G, options = planted(kind)
+
+    def stop(stage, done, total):
+        if stage == "partition" and done > 0:
+            raise KeyboardInterrupt
+
+    with pytest.raises(gc.Interrupted) as caught:
+        gc.coreset_sc(G, 4, effort="high", rng=0, progress=stop, **options)
+    best = caught.value.best
+    assert best.kind == kind and best.modularity == pytest.approx(as_layered(G, **options).modularity(best.labels))
+
+
 @pytest.mark.slow  # the loops of bounds take seconds to compile
 @for_each("kind", KINDS)
 def test_clusters_hold_what_bounds_say(kind):

@@ -123,8 +123,6 @@ def test_which_components_are_searched_is_a_choice():
     assert sizes_that_take_part(graph, 5, "all") == [240, 30, 2]
     assert gc.coreset_sc(graph, 3, components="largest", rng=0).n_aside == 32
     assert (gc.coreset_sc(graph, 6, components="all", rng=0).labels >= 0).all()
-    with pytest.raises(gc.ParameterError, match="more than the 240 nodes of the largest component"):
-        gc.cluster_path(graph, [241], components="largest")
 
 
 def test_where_the_components_that_take_part_have_too_few_nodes_all_do():

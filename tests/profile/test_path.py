@@ -302,7 +302,8 @@ def test_a_default_path_of_the_largest_component_ends_at_its_number_of_nodes():
 
 def test_numbers_of_clusters_may_have_gaps_and_come_in_any_order(blocks):
     path = cluster_path(blocks.graph, [20, 3, 3, 9], rng=0)
-    assert path.ks == (3, 9, 20) and len(path) == 3 and 9 in path and 4 not in path
+    assert path.ks == (3, 9, 20) == tuple(path) and len(path) == 3 and 9 in path and 4 not in path
+    assert {k: path[k].n_clusters for k in path} == {3: 3, 9: 9, 20: 20}
     assert [None if row.splits is None else row.splits[0] for row in path.table()] == [None, 3, 9]
     assert path.tree().shape == (19, 4)
     assert "k = 3..20" in repr(path)

@@ -71,14 +71,6 @@ def test_blocks_without_rows_and_of_one_row_change_no_label(planted):
     assert (one == many).all() and (one != labels).any()
 
 
-def test_isolated_nodes_stay_out(planted):
-    matrix = planted.graph.to_scipy().tolil()
-    matrix.resize((2010, 2010))
-    with pytest.warns(gc.GraphWarning):
-        found = parallel(matrix.tocsr(), 8, rng=5)
-    assert (found.labels[2000:] == -1).all() and (found.labels[:2000] >= 0).all()
-
-
 @pytest.mark.parametrize(
     "name", ["star", "clique", "path", "two cliques", "barbell", "some loops", "weights of all sizes"]
 )
