@@ -53,6 +53,7 @@ class Edges:
     node_weights : float64 (n_nodes,), of a file that weighs its nodes.
     n_sources : where sources and targets are two kinds of nodes, how many of the first kind there are; else None.
     columns : what the names of either kind begin with, where they are told apart by that.
+    weighted : whether the chunks had weights.  is_table : whether a person would call the file a table.
     remarks : what the reader assumed.  repairs : what it changed or joined, worth a warning.
     """
 
@@ -68,6 +69,8 @@ class Edges:
     node_weights: np.ndarray | None = None
     n_sources: int | None = None
     columns: tuple[str, str] | None = None
+    weighted: bool = False
+    is_table: bool = False
 
     def name(self, node: int) -> Hashable:
         return node if self.nodes is None else self.nodes[node]
@@ -95,7 +98,8 @@ def graph_from_edges(
     """
     if edges.symmetric == "stored twice":  # no direction is there to be added
         symmetrize = "max"
-    weighted = any(weights is not None for _, _, weights in edges.chunks) or symmetrize == "sum"
+    edges.weighted = any(weights is not None for _, _, weights in edges.chunks)
+    weighted = edges.weighted or symmetrize == "sum"
     chunks = [(u, v, NO_WEIGHTS if not weighted else np.ones(len(u)) if w is None else w) for u, v, w in edges.chunks]
     edges.chunks = []
     if duplicates == "max" and weighted:
@@ -127,7 +131,7 @@ def graph_from_edges(
     all_one = not weighted or all_ones(weights)
     if n_isolated := int(np.count_nonzero(indptr[1:] == indptr[:-1])):
         edges.repairs.append(remark_on_isolated(n_isolated))
-    if all_one and edges.details.get("weighted"):
+    if all_one and edges.weighted:
         edges.remarks.append("all weights are 1, so the graph counts as unweighted")
     remarks = (*edges.remarks, *edges.repairs)
     try:
@@ -204,8 +208,8 @@ def apply_policies(
         rule = "the larger of its two weights" if symmetrize == "max" else "the sum of its two weights"
         edges.repairs.append(f"the graph was directed ({one_way}, {two_way}); each edge has {rule}")
     if counts.duplicates:
-        added = edges.details.get("weighted") or symmetrize == "sum"
-        what_became = "added up" if added else 'counted once (symmetrize="sum" adds them up)'
+        are_added = edges.weighted or symmetrize == "sum"
+        what_became = "added up" if are_added else 'counted once (symmetrize="sum" adds them up)'
         was = "was" if counts.duplicates == 1 else "were"
         edges.repairs.append(f"{repeated}{pair(edges_to_csr.DUPLICATE)}, {was} {what_became}")
     if counts.zeros:

@@ -247,7 +247,12 @@ def matrix_of_networkx(
     except (TypeError, ValueError, OverflowError) as problem:
         raise GraphValidationError(f"edge attribute {weight!r} does not hold numbers everywhere: {problem}") from None
     if weight is not None and np.isnan(matrix.data).any():
-        _refuse_missing_weight(G, weight)
+        for u, v, value in G.edges(data=weight, default=1.0):
+            if value is None:  # which NetworkX takes for NaN, and is neither a number nor the absence of one
+                raise GraphValidationError(
+                    f"edge ({u!r}, {v!r}) has None as {weight!r}, expected a number; remove the attribute where an "
+                    "edge is to count 1, or pass as_graph(G, weight=None), in which all do"
+                )
     refuse_impossible_weight(matrix, nodes, weight, signed)
     is_doubtful = (
         weight not in (None, "weight") and matrix.nnz and (G.is_multigraph() or matrices.all_ones(matrix.data))
@@ -326,16 +331,6 @@ def _missing_names(nodes: Sequence[Hashable] | np.ndarray | None) -> list[int]:
     if nodes is None or isinstance(nodes, np.ndarray) or {*map(type, nodes)} <= {int, str}:
         return []
     return [place for place, name in enumerate(nodes) if names_no_node(name)]
-
-
-def _refuse_missing_weight(G: networkx.Graph, weight: str) -> None:
-    """None as a weight, which NetworkX takes for NaN, is neither a number nor the absence of one."""
-    for u, v, value in G.edges(data=weight, default=1.0):
-        if value is None:
-            raise GraphValidationError(
-                f"edge ({u!r}, {v!r}) has None as {weight!r}, expected a number; remove the attribute where an edge is "
-                "to count 1, or pass as_graph(G, weight=None), in which all do"
-            )
 
 
 def refuse_impossible_weight(

@@ -104,17 +104,13 @@ def as_reading(
     for name, least in (("max_bytes", 1), ("memory_limit", 1), ("constraint", 0)):
         if given.get(name) is not None:
             as_whole_number(given[name], name, at_least=least)
-    columns = as_columns(source, target, weight, header)
-    return Reading(**given, columns=columns, encoding=_as_encoding(encoding), text_ids=ID_TYPE.get(format or ""))
-
-
-def _as_encoding(encoding: str | None) -> str | None:
-    """The name of an encoding of text that Python knows; None for UTF-8."""
     try:
-        name = None if encoding is None else codecs.lookup(encoding).name
+        codec = None if encoding is None else codecs.lookup(encoding).name
     except (LookupError, TypeError, ValueError):
         raise ParameterError(f"encoding={encoding!r}, expected the name of one, such as 'cp1252'") from None
-    return None if name in ("utf-8", "utf-8-sig") else name
+    codec = None if codec in ("utf-8", "utf-8-sig") else codec
+    columns = as_columns(source, target, weight, header)
+    return Reading(**given, columns=columns, encoding=codec, text_ids=ID_TYPE.get(format or ""))
 
 
 def refuse_columns_of(columns: Columns, format: str, path: str) -> None:
@@ -161,8 +157,7 @@ def read_file(path: str | os.PathLike[str], reading: Reading, progress: Progress
                         raise GraphFormatError("is empty, expected a graph", name)
                     edges = READERS[format](source, replace(reading, format=format), progress)
                     compression, n_bytes = source.compression, source.n_read
-        details = {key: value for key, value in edges.details.items() if key not in ("weighted", "is_table")}
-        if format == "snap" and edges.details.get("is_table"):
+        if format == "snap" and edges.is_table:
             format = "csv"
         with progress.stage("building the graph"):
             graph: Any = edges
@@ -176,7 +171,8 @@ def read_file(path: str | os.PathLike[str], reading: Reading, progress: Progress
             return read_file(path, replace(reading, format="metis", columns=Columns()), progress)
         except GraphFormatError:
             return read_file(path, replace(reading, format="snap", text_ids=False), progress)
-    return graph, LoadInfo(name, format, compression, n_bytes, counts, graph.remarks, details, tuple(edges.repairs))
+    repairs = tuple(edges.repairs)
+    return graph, LoadInfo(name, format, compression, n_bytes, counts, graph.remarks, edges.details, repairs)
 
 
 def check_format(format: str, reading: Reading, source: Source) -> None:

@@ -168,8 +168,13 @@ def content_of(graph: Graph, format: str) -> GraphContent:
         n_bytes = matrix.data.nbytes + matrix.indices.nbytes + matrix.indptr.nbytes
         return GraphContent(lambda file: sparse.save_npz(file, matrix), lambda: n_bytes)
     if format in NETWORK_FORMATS:
-        network = _name_network(graph, format)
-        return GraphContent(lambda file: write_network(file, network, format), lambda: _network_bytes(network, format))
+        import networkx
+
+        network, generate = _name_network(graph, format), getattr(networkx, f"generate_{format}")
+        return GraphContent(
+            lambda file: write_network(file, network, format),
+            lambda: sum(len(line.encode()) + 1 for line in generate(network)),
+        )
     if format in ("snap", "csv") and graph.isolated.any():
         remedy = f"format={format!r} cannot hold nodes without edges, format='matrix_market' can"
         raise GraphValidationError(f"G has {amount(int(graph.isolated.sum()), 'isolated node')}; {remedy}")
@@ -339,13 +344,6 @@ def write_network(file: IO[bytes] | gzip.GzipFile, network: networkx.Graph, form
     import networkx
 
     getattr(networkx, f"write_{format}")(network, file)
-
-
-def _network_bytes(network: networkx.Graph, format: str) -> int:
-    """About how long the file is."""
-    import networkx
-
-    return sum(len(line.encode()) + 1 for line in getattr(networkx, f"generate_{format}")(network))
 
 
 def save_store(path: str | os.PathLike[str], G: GraphLike, *, overwrite: bool = False) -> Graph:

@@ -143,7 +143,6 @@ def edges_of_table(
     except TypeError as problem:
         wrong = f"{path}: columns {source!r} and {target!r} hold what names no node: {problem}"
         raise GraphValidationError(f"{wrong}; expected texts or numbers") from None
-    edges.details["weighted"] = given is not None
     if lacking:
         edges.repairs.append(lacking)
     remark = None if in_file else f"pass weight={weight!r} if it is, weight=None if it is not"
@@ -398,6 +397,4 @@ def edges_of_arrays(edge_index: Any, n_nodes: int, edge_weight: Any = None) -> E
         weights = weights.astype(np.float64)
         refuse_impossible(weights, "edge_weight")
     u, v = ends.astype(np.int32)
-    edges = Edges("edge_index", int(n_nodes), [(u, v, weights)])
-    edges.details["weighted"] = weights is not None
-    return edges
+    return Edges("edge_index", int(n_nodes), [(u, v, weights)])

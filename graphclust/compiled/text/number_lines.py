@@ -59,7 +59,10 @@ class EdgeLines(NamedTuple):
 
 
 class ParsedEntries(NamedTuple):
-    """Both ends and the weight of each entry; hard[e] is the position + 1 of a weight that is left to Python, or 0."""
+    """Both ends and the weight of each entry; hard[e] is the position + 1 of a weight that is left to Python, or 0.
+
+    Of METIS no weight is, and `hard` is empty.
+    """
 
     sources: np.ndarray
     targets: np.ndarray
@@ -274,14 +277,6 @@ class NeighborLines(NamedTuple):
     weighted: bool
 
 
-class NeighborEntries(NamedTuple):
-    """Both ends and the weight of each entry."""
-
-    sources: np.ndarray
-    targets: np.ndarray
-    weights: np.ndarray
-
-
 @loop(**UNCOUNTED)
 def parse_neighbors(first, last, block, text, lines, starts, entries, outcomes):
     """Read the lines of a block.
@@ -292,7 +287,7 @@ def parse_neighbors(first, last, block, text, lines, starts, entries, outcomes):
     n_nodes, n_leading, weighted = lines
     nodes, entry_starts = starts
     n_entries, faults = outcomes
-    sources, targets, weights = entries
+    sources, targets, weights, _ = entries
     node = nodes[block]
     entry = entry_starts[block]
     at = first

@@ -1,6 +1,7 @@
 """Graphs of the DIMACS challenges: `p edge` with lines `e u v` (coloring), `p sp` with lines `a u v length` (paths)."""
 
 import re
+from contextlib import suppress
 from typing import NoReturn
 
 import numpy as np
@@ -31,7 +32,10 @@ def read_dimacs(source: Source, reading: Reading, progress: Progress) -> Edges:
         text = bytes(block)
         rows = _LETTER.sub(b"", _OTHER.sub(b"", text))
         n_rows = rows.count(b"\n")
-        values = _numbers(rows, with_lengths)
+        values = np.empty(0)
+        with suppress(ValueError):  # of a word that is no number
+            if b"_" not in rows and (with_lengths or rows.translate(None, b" \t\r\n").isdigit()):
+                values = np.array(rows.split(), np.float64)
         ends = values.reshape(-1, width)[:, :2] if len(values) == width * n_rows else None
         if ends is None or not ((ends >= 1) & (ends <= n_nodes) & (ends % 1 == 0)).all():
             _explain(text, line, width, n_nodes, source.path)
@@ -46,20 +50,9 @@ def read_dimacs(source: Source, reading: Reading, progress: Progress) -> Edges:
     if n_found != n_edges and not (not with_lengths and n_found == 2 * n_edges):
         raise GraphFormatError(f"the header says {n_edges} edges, found {n_found}: is the file whole?", source.path)
     edges = Edges(source.path, n_nodes, chunks)
-    edges.details["weighted"] = weighted
     if weighted and reading.weights is None:
         edges.repairs.append('the lengths of the arcs were read as weights; pass weights="ignore" if near is not alike')
     return edges
-
-
-def _numbers(rows: bytes, with_lengths: bool) -> np.ndarray:
-    """The numbers of some rows; none where a word is no number, or not a whole one where there are no lengths."""
-    if b"_" in rows or not (with_lengths or rows.translate(None, b" \t\r\n").isdigit()):
-        return np.empty(0)
-    try:
-        return np.array(rows.split(), np.float64)
-    except ValueError:
-        return np.empty(0)
 
 
 def _explain(text: bytes, line: int, width: int, n_nodes: int, path: str) -> NoReturn:

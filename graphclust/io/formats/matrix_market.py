@@ -53,10 +53,10 @@ def read_matrix_market(source: Source, reading: Reading, progress: Progress) -> 
     for parts, _, _ in stream_entries(source, header, unfit, progress, line):
         chunks += parts
     unfit.complain()
-    return edges_of(source.path, header, chunks, reading)
+    return edges_of(source.path, header, chunks)
 
 
-def edges_of(path: str, header: Header, chunks: list, reading: Reading) -> Edges:
+def edges_of(path: str, header: Header, chunks: list) -> Edges:
     """What a file says of itself, with its entries."""
     bipartite = header.offset > 0
     n = header.offset + header.n_columns
@@ -64,7 +64,6 @@ def edges_of(path: str, header: Header, chunks: list, reading: Reading) -> Edges
     edges = Edges(path, n, chunks, symmetric="stored once" if header.symmetric or bipartite else "full")
     if bipartite:
         edges.remarks, edges.n_sources = [remark], header.n_rows
-    edges.details["weighted"] = header.has_value and reading.weights != "ignore"
     return edges
 
 

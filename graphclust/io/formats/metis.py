@@ -46,7 +46,11 @@ def read_metis(source: Source, reading: Reading, progress: Progress) -> Edges:
         part, node = _read_lines(block, header, node, source.path, line)
         n_entries += len(part[0])
         if constraint is not None:
-            node_weights += _leading_weights(bytes(block), header, header.sized + constraint)
+            lines = [text for text in bytes(block).split(b"\n") if not text.lstrip().startswith(b"%")]
+            leading = [text.split(None, header.n_leading)[: header.n_leading] for text in lines]
+            node_weights += [
+                float(words[header.sized + constraint]) for words in leading if len(words) == header.n_leading
+            ]
         if len(part[0]):
             chunks.append(part if keeps_weights else (*part[:2], None))
         line += bytes(block).count(b"\n")
@@ -59,10 +63,7 @@ def read_metis(source: Source, reading: Reading, progress: Progress) -> Edges:
     of_nodes = None if constraint is None else np.array(node_weights[: header.n_nodes])
     unused = ["the size"] * header.sized + [f"all weights but number {constraint}"] * (header.n_weights > 1)
     repairs = [f"not used: {' and '.join(unused)} of each node"] if unused else []
-    return Edges(
-        source.path, header.n_nodes, chunks, symmetric="stored twice", repairs=repairs,
-        details={"weighted": header.weighted and keeps_weights}, node_weights=of_nodes,
-    )  # fmt: skip
+    return Edges(source.path, header.n_nodes, chunks, symmetric="stored twice", repairs=repairs, node_weights=of_nodes)
 
 
 def _header_of(text: bytes, source: Source, line: int, memory_limit: int | None) -> Header:
@@ -99,13 +100,6 @@ def _constraint(header: Header, asked: int | None, path: str, line: int) -> int 
     return asked
 
 
-def _leading_weights(block: bytes, header: Header, place: int) -> list[float]:
-    """The weight of the node of each line that is no comment; `place` is its place before the neighbors."""
-    n_leading = header.n_leading
-    lines = (line.split(None, n_leading) for line in block.split(b"\n") if not line.lstrip().startswith(b"%"))
-    return [float(words[place]) for words in lines if len(words) >= n_leading]
-
-
 def _read_lines(block: memoryview, header: Header, node: int, path: str, line: int):
     """Both ends and the weight (or None) of each entry of a block, and the node of the next block's first line."""
     boundaries, text = line_boundaries(block), np.frombuffer(block.toreadonly(), np.uint8)
@@ -121,7 +115,7 @@ def _read_lines(block: memoryview, header: Header, node: int, path: str, line: i
     run_in_blocks(
         number_lines.parse_neighbors, boundaries, text,
         number_lines.NeighborLines(header.n_nodes, header.n_leading, header.weighted),
-        (nodes, entry_starts), number_lines.NeighborEntries(sources, targets, weights), (n_entries, faults),
+        (nodes, entry_starts), number_lines.ParsedEntries(sources, targets, weights, weights[:0]), (n_entries, faults),
     )  # fmt: skip
     if len(faulty := np.flatnonzero(faults[:, 0])):
         code, position = faults[faulty[0]].tolist()

@@ -26,6 +26,7 @@ from graphclust.io.text.records import as_numbers
 from graphclust.progress import Progress
 
 _CHECKED = 1 << 14  # lines between two looks at the memory
+_COUNTERS = {"id", "key", "edgeid", "networkxkey", "suid"}  # numbers that only tell edges apart
 _XML_START = re.compile(rb"<(?:[\w.-]+:)?(graphml|gexf)[\s>/]")
 _GML_START = re.compile(rb"(?:#[^\n]*\n\s*)*+(?:graph|Creator|Version|comment|directed)\b", re.IGNORECASE)
 _GML_GRAPH = re.compile(rb"(?:^|[\s\"])graph\s*+\[", re.IGNORECASE)
@@ -139,7 +140,6 @@ def _edges_of(listing: NetworkListing, weights: str | None, symmetrize: str | No
     if values is None and weights != "ignore":
         keys = np.sort(sources.astype(np.int64) << 32 | targets)
         values = np.ones(len(sources)) if (keys[1:] == keys[:-1]).any() else None
-    edges.details["weighted"] = values is not None
     edges.chunks = [(sources, targets, values)] if len(sources) else []
     return edges
 
@@ -186,7 +186,13 @@ def _weights_of(listing: NetworkListing, weights: str | None, edges: Edges) -> n
     attribute, is_sure = _weight_attribute(listing)
     if weights == "ignore":
         return None
-    others = listing.numeric_attributes_but(attribute)
+    no_weights = _COUNTERS if attribute is None else {*_COUNTERS, plain_name(attribute.name)}
+    others = [
+        other.name
+        for other in listing.attributes
+        if other.occurs and other.is_number and other.unfit is None and not other.is_repeated
+        and plain_name(other.name) not in no_weights
+    ]  # fmt: skip
     if attribute is not None and attribute.is_repeated:
         if listing.weight is not None:
             wrong = f"{listing.path}: an edge has several values of the attribute {attribute.name!r}, expected one"

@@ -15,7 +15,6 @@ from graphclust.io.columns import WEIGHT_NAMES, is_plain_number, plain_name
 MOST_DEPTH = 1000  # of elements or lists within each other
 NUMBERS = {"int", "integer", "long", "short", "byte", "float", "double", "decimal", "biginteger", "bigdecimal"}
 NAME_ATTRIBUTES = ("name", "label")  # of nodes; the first that tells all nodes apart is used
-_COUNTERS = {"id", "key", "edgeid", "networkxkey", "suid"}  # numbers that only tell edges apart
 
 
 @dataclass
@@ -161,16 +160,6 @@ class NetworkListing:
         if self.has_graph:
             raise GraphFormatError("holds two graphs, expected one; save each in a file of its own", self.path, line)
         self.has_graph = True
-
-    def numeric_attributes_but(self, weight: EdgeAttribute | None) -> list[str]:
-        """The names of the attributes that hold one number for an edge, and are not called as the weight is."""
-        no_weights = _COUNTERS if weight is None else {*_COUNTERS, plain_name(weight.name)}
-        return [
-            attribute.name
-            for attribute in self.attributes
-            if attribute.occurs and attribute.is_number and attribute.unfit is None and not attribute.is_repeated
-            and plain_name(attribute.name) not in no_weights
-        ]  # fmt: skip
 
 
 def parse_number(text: str) -> float | None:

@@ -35,7 +35,14 @@ def read_node_link(content: bytes, listing: NetworkListing, check: Callable[[int
         raise GraphFormatError(f"{wrong}; expected a graph as networkx.node_link_data", listing.path)
     nodes = _dicts(data.get("nodes", []), "nodes", listing.path)
     links = _dicts(data[key], key, listing.path)
-    ends = _ends_of(links, key, listing.path)
+    ends: list[tuple[Any, Any]] = []
+    for place, link in enumerate(links):
+        pair = next((pair for pair in _ENDS if {*pair} <= {*link}), None)
+        if pair is None:
+            raise GraphFormatError(f"{key}[{place}] has no source or no target, expected the ids of two", listing.path)
+        for name in pair:
+            _id(link[name], f"{key}[{place}]", listing.path)
+        ends.append((link[pair[0]], link[pair[1]]))
     names = _names_of(nodes, ends, listing.path)
     texts = [_id(name, "a node", listing.path) for name in names]
     if len(set(texts)) < len(set(zip(map(type, names), texts, strict=True))):
@@ -66,19 +73,6 @@ def _dicts(values: Any, name: str, path: str) -> list[dict[str, Any]]:
         {key: one for part in (*parts, value) for key, one in part.items()}
         for value, parts in zip(values, nested, strict=True)
     ]
-
-
-def _ends_of(links: list[dict[str, Any]], key: str, path: str) -> list[tuple[Any, Any]]:
-    """What each link names as its source and its target."""
-    ends = []
-    for place, link in enumerate(links):
-        names = next((names for names in _ENDS if {*names} <= {*link}), None)
-        if names is None:
-            raise GraphFormatError(f"{key}[{place}] has no source or no target, expected the ids of two", path)
-        for name in names:
-            _id(link[name], f"{key}[{place}]", path)
-        ends.append((link[names[0]], link[names[1]]))
-    return ends
 
 
 def _names_of(nodes: list[dict[str, Any]], ends: list[tuple[Any, Any]], path: str) -> list[Any]:

@@ -163,9 +163,7 @@ def edges_of_matrix(matrix: Any, path: str, weights: str | None, complaint: str)
         values = (np.abs(data) if weights == "abs" else data).astype(np.float64)
         refuse_impossible(values, path, True, lambda i: f"({row[i]}, {column[i]})", weights == "signed")
     chunk = (row[kept].astype(np.int32), column[kept].astype(np.int32), values)
-    edges = Edges(path, matrix.shape[0], [chunk], symmetric="full")
-    edges.details["weighted"] = values is not None
-    return edges
+    return Edges(path, matrix.shape[0], [chunk], symmetric="full")
 
 
 def _matrix(archive: ArrayArchive, path: str, memory_limit: int | None) -> tuple[sparse.sparray, bool, int]:
@@ -177,7 +175,14 @@ def _matrix(archive: ArrayArchive, path: str, memory_limit: int | None) -> tuple
     else:
         layout, prefix, names = _plain_layout(there)
     names = [prefix + name for name in names]
-    shape = _shape(archive, prefix) if prefix + "shape" in there else (archive.header(names[-1]).shape[0] - 1,) * 2
+    if prefix + "shape" in there:
+        of_shape = archive.header(prefix + "shape")
+        if of_shape.dtype.kind not in "iu" or len(of_shape.shape) != 1 or of_shape.shape[0] > 3:
+            problem = f"an array of shape {of_shape.shape} and type {of_shape.dtype}"
+            raise ValueError(f"its shape is {problem}, expected two numbers")
+        shape = tuple(archive.read(prefix + "shape")[0].tolist())
+    else:
+        shape = (archive.header(names[-1]).shape[0] - 1,) * 2
     if len(shape) != 2 or shape[0] != shape[1] or shape[0] < 1:
         raise GraphValidationError(f"{path}: the matrix has shape {shape}, expected a square one")
     for name in names:
@@ -223,13 +228,6 @@ def _plain_layout(there: set[str]) -> tuple[str, str, list[str]]:
         f"it is a zip archive of the arrays {', '.join(sorted(there)[:12])}; expected format, shape and data as SciPy "
         "writes them, or indptr and indices (with data, shape), or row, col and shape (with data)"
     )
-
-
-def _shape(archive: ArrayArchive, prefix: str) -> tuple[int, ...]:
-    header = archive.header(prefix + "shape")
-    if header.dtype.kind not in "iu" or len(header.shape) != 1 or header.shape[0] > 3:
-        raise ValueError(f"its shape is an array of shape {header.shape} and type {header.dtype}, expected two numbers")
-    return tuple(archive.read(prefix + "shape")[0].tolist())
 
 
 # NAME(path, reading) gives the edges, and how many bytes were read.

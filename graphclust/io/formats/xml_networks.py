@@ -97,7 +97,13 @@ class _XmlNetwork:
                 raise self.error(f"is nested too deeply for {self.root}")
             return
         if not self._has_root:
-            self._know_by_prefix(tag)
+            prefix, _, name = tag.rpartition(":")
+            if name != self.root:
+                raise self.error(f"begins with the element <{tag[:40]}>, expected <{self.root}>")
+            prefix += ":" * bool(prefix)
+            self._begins = {prefix + name: method for name, method in self._begins.items()}
+            self._ends = {prefix + name: method for name, method in self._ends.items()}
+            self._has_root = True
         begin = self._begins.get(tag)
         if begin is None or begin(attributes) is PASS_OVER:
             self._depth_passed_over = 1
@@ -111,15 +117,6 @@ class _XmlNetwork:
             self._use(text)
         elif end := self._ends.get(tag):
             end()
-
-    def _know_by_prefix(self, tag: str) -> None:
-        prefix, _, name = tag.rpartition(":")
-        if name != self.root:
-            raise self.error(f"begins with the element <{tag[:40]}>, expected <{self.root}>")
-        prefix += ":" * bool(prefix)
-        self._begins = {prefix + name: method for name, method in self._begins.items()}
-        self._ends = {prefix + name: method for name, method in self._ends.items()}
-        self._has_root = True
 
     def _refuse_definitions(self, *_) -> None:
         raise self.error("defines a document type or entities, which no graph needs; remove them")

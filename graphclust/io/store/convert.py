@@ -58,7 +58,7 @@ MOST_BUCKETS = 512  # as many files are open at a time
 WORTH_KEEPING = 64 << 20  # bytes of lines on the disk: less is read again in a second
 _STOPS = (ResourceLimitError, GraphFormatError, GraphValidationError, KeyboardInterrupt)
 BLOCKS_PER_NOTE = 32  # of text, or of lines: some hundred megabytes
-KEPT = ("path", "n_nodes", "symmetric", "gaps", "remarks", "repairs", "details")  # of `Edges`, in the notes
+KEPT = ("path", "n_nodes", "symmetric", "gaps", "remarks", "repairs", "weighted")  # of `Edges`, in the notes
 
 
 def convert_to_store(
@@ -229,6 +229,7 @@ class _Conversion:
                     self.book.note(stream=stream.facts, n_bytes=file.to_disk())
             n_bytes = file.to_disk()
         edges, n_rows = stream.edges(), stream.facts["n_rows"]
+        edges.weighted = any(weights is not None for (*_, weights), _ in islice(read_parts(self.path("lines")), 1))
         said = {name: getattr(edges, name) for name in KEPT}
         self.book.note(step="sorting", n_bytes=n_bytes, n_rows=n_rows, edges=said, first_rows=None)
 
@@ -269,7 +270,7 @@ class _Conversion:
         """Write the lines to the buckets of their ends."""
         notes = self.book.notes
         counts = self.count_rows()
-        weighted = as_weighted or any(part[2] is not None for part, _ in islice(read_parts(self.path("lines")), 1))
+        weighted = as_weighted or notes["edges"]["weighted"]
         if notes["first_rows"] is None:
             first_rows = _buckets(counts, memory_limit, weighted)
             lengths = [0] * len(first_rows)
@@ -382,7 +383,7 @@ class _Conversion:
         blocks = pairwise(row_blocks(n, 1 << 22).tolist())
         if n_isolated := sum(int(np.count_nonzero(degrees[first:last] == 0)) for first, last in blocks):
             edges.repairs.append(remark_on_isolated(n_isolated))
-        if "weights" not in arrays and said["details"].get("weighted"):
+        if "weights" not in arrays and edges.weighted:
             edges.remarks.append("all weights are 1, so the graph counts as unweighted")
         try:
             check_degrees(degrees)

@@ -164,14 +164,11 @@ class ListStream:
         facts, path, lines = self.facts, self.source.path, self.lines
         if facts["first"] is None:
             raise lines.no_edges()
-        lines.check_counts(facts["n_rows"])
         first: tuple[int, int, float | None] = (*facts["first"],)
         sample = Sample(*first, facts["n_rows"], facts["low"], facts["high"])
         said = judge_first_line(sample, lines.layout, self.reading, path)
-        weighted = lines.layout.weight is not None and self.reading.weights != "ignore"
-        n_nodes = max(*first[:2], facts["high"]) + 1
-        edges = Edges(path, n_nodes, [], gaps=True, remarks=lines.remarks(), details={"weighted": weighted})
-        edges.repairs = [*lines.repairs(facts["n_rows"]), *filter(None, [said, self.doubts])]
+        edges = Edges(path, max(*first[:2], facts["high"]) + 1, [], gaps=True)
+        lines.complete(edges, facts["n_rows"], said, self.doubts)
         return edges
 
 
@@ -206,4 +203,4 @@ class MatrixStream:
 
     def edges(self) -> Edges:
         """What the file says of itself, without its entries."""
-        return edges_of(self.source.path, self.header, [], self.reading)
+        return edges_of(self.source.path, self.header, [])

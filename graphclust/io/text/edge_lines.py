@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from graphclust.errors import GraphFormatError, GraphValidationError, quote
 from graphclust.io.columns import Columns
+from graphclust.io.edges import Edges
 from graphclust.io.text.byte_source import HEAD, Source
 from graphclust.io.text.layout import Layout, data_lines, layout_of
 from graphclust.progress import Progress
@@ -61,7 +62,7 @@ class AttributeLines:
 
     def remarks(self) -> list[str]:
         """What is left out. Raises GraphValidationError where no edge has the attribute that was asked for."""
-        names = ", ".join(repr(name) for name in sorted(self.unused)[:20])
+        names = ", ".join(map(repr, sorted(self.unused)[:20]))
         if self.is_asked and not self.n_weights:
             wrong = f"{self.path}: weight={self.weight!r} is an attribute of no edge, expected one of {names or 'none'}"
             raise GraphValidationError(wrong)
@@ -179,26 +180,24 @@ class EdgeLines:
                 block = memoryview(self.attributes.rewrite(bytes(block), self.n_lines))
             yield block
 
-    def remarks(self) -> list[str]:
-        """What was assumed of the lines, once they are read."""
-        return [] if self.attributes is None else self.attributes.remarks()
+    def complete(self, edges: Edges, n_rows: int, *said: str) -> None:
+        """Add to the edges what is to be said of their lines; `said` was found out by others.
 
-    def repairs(self, n_rows: int) -> list[str]:
-        """What is worth a warning."""
-        said = [self.layout.note] if self.layout.note else []
+        Raises GraphFormatError where the first line should count the edges, and does not.
+        """
+        repairs = [self.layout.note]
         if self.reading.counted:
-            said.append(f"its first line, {quote(self.first)!r}, was read as the numbers of nodes and edges")
+            repairs.append(f"its first line, {quote(self.first)!r}, was read as the numbers of nodes and edges")
+            if int(self.first.split()[1]) != n_rows:
+                wrong = f"the first line is {quote(self.first)!r}, fewer columns than the others have"
+                expected = f"expected as many, or the numbers of nodes and of edges, which are {n_rows}"
+                raise GraphFormatError(f"{wrong}; {expected}", self.source.path, 1)
         announced = _ANNOUNCED.search(self.head)
         if announced and n_rows < (n_edges := int(announced[1][:18])):
-            said.append(f"its header announces {n_edges} edges, {n_rows} lines follow: is it whole?")
-        return said
-
-    def check_counts(self, n_rows: int) -> None:
-        """Raise GraphFormatError where the first line should count the edges, and does not."""
-        if self.reading.counted and int(self.first.split()[1]) != n_rows:
-            wrong = f"the first line is {quote(self.first)!r}, fewer columns than the others have"
-            expected = f"expected as many, or the numbers of nodes and of edges, which are {n_rows}"
-            raise GraphFormatError(f"{wrong}; {expected}", self.source.path, 1)
+            repairs.append(f"its header announces {n_edges} edges, {n_rows} lines follow: is it whole?")
+        edges.is_table = self.layout.is_table
+        edges.remarks += [] if self.attributes is None else self.attributes.remarks()
+        edges.repairs = [line for line in (*repairs, *edges.repairs, *said) if line]
 
     def no_edges(self) -> GraphValidationError:
         """The error of a file without an edge."""

@@ -51,23 +51,16 @@ def read_edge_list(source: Source, reading: Reading, progress: Progress) -> Edge
     said = ""
     first = {float(column[0]) for column in chunks[0] if column is not None}
     if not as_text and not first.isdisjoint((n_rows - 1, (n_rows - 1) / 2)):
-        said = judge_first_line(_sample(chunks, n_rows), layout, reading, source.path)
-    lines.check_counts(n_rows)
+        sources, targets, weights = chunks[0]
+        others = [column for part in chunks[1:] for column in part[:2]] + [sources[1:], targets[1:]]
+        low = min((int(column.min()) for column in others if len(column)), default=0)
+        high = max((int(column.max()) for column in others if len(column)), default=0)
+        weight = None if weights is None else weights[0]
+        sample = Sample(int(sources[0]), int(targets[0]), weight, n_rows, low, high)
+        said = judge_first_line(sample, layout, reading, source.path)
     edges = read_block.to_edges(chunks)
-    edges.symmetric = "list"
-    edges.details["weighted"] = layout.weight is not None and reading.weights != "ignore"
-    edges.details["is_table"] = layout.is_table
-    edges.remarks += lines.remarks()
-    edges.repairs = [*lines.repairs(n_rows), *edges.repairs, *filter(None, [said, read_block.doubts.sentence()])]
+    lines.complete(edges, n_rows, said, read_block.doubts.sentence())
     return edges
-
-
-def _sample(chunks: list, n_rows: int) -> Sample:
-    sources, targets, weights = chunks[0]
-    others = [column for part in chunks[1:] for column in part[:2]] + [sources[1:], targets[1:]]
-    low = min((int(column.min()) for column in others if len(column)), default=0)
-    high = max((int(column.max()) for column in others if len(column)), default=0)
-    return Sample(int(sources[0]), int(targets[0]), None if weights is None else weights[0], n_rows, low, high)
 
 
 class _Reader:

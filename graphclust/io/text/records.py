@@ -84,14 +84,12 @@ class Doubts:
     """Lines that were taken for comments though they have the shape of a row: how many, and the first."""
 
     def __init__(self, layout: "Layout"):
-        self.layout = layout
-        self.lines = list(layout.doubtful[:1])
-        self.n_lines = len(layout.doubtful)
+        self.layout, self.n_lines = layout, len(layout.doubtful)
+        self.first = next(iter(layout.doubtful), 0)
 
     def add(self, line: int) -> None:
-        """Count a line."""
         self.n_lines += 1
-        self.lines = self.lines or [line]
+        self.first = self.first or line
 
     def look_at(self, block: bytes, line: int) -> None:
         """Count the lines of a block of numbers that start with a name; `line` lines came before it."""
@@ -108,7 +106,7 @@ class Doubts:
             return ""
         one = "line that starts with # or % was taken for a comment"
         many = "lines that start with # or % were taken for comments"
-        said = f"{amount(self.n_lines, one, many)}, the first in line {self.lines[0]}, though shaped like an edge"
+        said = f"{amount(self.n_lines, one, many)}, the first in line {self.first}, though shaped like an edge"
         remedy = "put its first id into quotes" if self.layout.text_ids else "pass format='csv'"
         return f"{said}; if it is one, {remedy}"
 
