@@ -41,11 +41,11 @@ _RENAME_EXCHANGE, _AT_FDCWD = 2, -100  # of Linux
 _NO_ROOM = (errno.ENOSPC, errno.EFBIG, errno.EDQUOT)
 
 
-def check_target(path: str | os.PathLike, overwrite: bool, never: str | os.PathLike | None = None) -> None:
+def check_target(path: str | os.PathLike, overwrite: bool) -> None:
     """Refuse a path that cannot or must not be written, by OSError or ParameterError, before any work is done for it.
 
     path : of a file, or of a pipe or a device, which takes whatever it is given.
-    overwrite : whether a file that is there may be replaced.  never : a file that must not be, the input.
+    overwrite : whether a file that is there may be replaced.
     """
     name = os.fsdecode(path)
     if not name:
@@ -64,7 +64,6 @@ def check_target(path: str | os.PathLike, overwrite: bool, never: str | os.PathL
     device = os.path.realpath(os.path.dirname(os.path.abspath(name)))
     if os.path.isfile(name) and (device == "/dev" or device.startswith("/proc/")):  # such as /dev/stdout
         raise ParameterError(f"{name} stands for a file that is open already; give that file's own name")
-    check_not_input(name, never)
     if os.path.lexists(name) and not overwrite:
         remedy = "choose another name, or pass overwrite=True"
         raise FileExistsError(f"{said} exists already and was left as it is; {remedy}")
@@ -73,9 +72,9 @@ def check_target(path: str | os.PathLike, overwrite: bool, never: str | os.PathL
         raise PermissionError(f"cannot write {said}: no file can be made in the folder {where}, permission denied")
 
 
-def check_not_input(name: str, never: str | os.PathLike | None) -> None:
+def check_not_input(name: str, never: str) -> None:
     """Refuse an output that is the input, `never`, whatever both are called."""
-    if never is not None and os.path.exists(name) and os.path.exists(never) and os.path.samefile(name, never):
+    if os.path.exists(name) and os.path.exists(never) and os.path.samefile(name, never):
         raise ParameterError(f"output {name} is the input file, which is never overwritten; choose another name")
 
 

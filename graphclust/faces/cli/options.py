@@ -267,7 +267,8 @@ def check_output(output: str, force: bool, never: str) -> None:
     if output == "-":
         raise ParameterError("only -o and --permutation write to standard output, which - stands for; name a file")
     with _as_wrong_use():
-        check_target(output, force, never=never)
+        check_not_input(output, never)
+        check_target(output, force)
 
 
 def _place_of(output: str) -> str:

@@ -212,19 +212,17 @@ def open_archive(
             yield ArrayArchive(archive, path, file_bytes, memory_limit)
 
 
-def read_array(
-    file: str | os.PathLike | IO[bytes], path: str, complaint: str, memory_limit: int | None = None
-) -> np.ndarray:
+def read_array(file: IO[bytes], path: str, complaint: str) -> np.ndarray:
     """The array of an .npy file; arguments and errors as of `open_archive`."""
-    with name_failures(path, complaint), _open(file) as stream:
-        file_bytes = stream.seek(0, io.SEEK_END)
-        stream.seek(0)
-        header = read_header(stream)
+    with name_failures(path, complaint):
+        file_bytes = file.seek(0, io.SEEK_END)
+        file.seek(0)
+        header = read_header(file)
         if header.n_bytes > file_bytes:
             wrong = f"an array of shape {header.shape} and type {header.dtype} has {header.n_bytes} bytes, the file"
             raise ValueError(f"{wrong} {file_bytes}")
-        check_allowed(path, header.n_bytes, file_bytes, memory_limit)
-        return _read_numbers(stream, header)
+        check_allowed(path, header.n_bytes, file_bytes, None)
+        return _read_numbers(file, header)
 
 
 def _open(file: str | os.PathLike | IO[bytes]) -> AbstractContextManager[IO[bytes]]:

@@ -46,11 +46,10 @@ def read_metis(source: Source, reading: Reading, progress: Progress) -> Edges:
         part, node = _read_lines(block, header, node, source.path, line)
         n_entries += len(part[0])
         if constraint is not None:
-            lines = [text for text in bytes(block).split(b"\n") if not text.lstrip().startswith(b"%")]
-            leading = [text.split(None, header.n_leading)[: header.n_leading] for text in lines]
-            node_weights += [
-                float(words[header.sized + constraint]) for words in leading if len(words) == header.n_leading
-            ]
+            n_leading, place = header.n_leading, header.sized + constraint
+            lines = (text for text in bytes(block).split(b"\n") if not text.lstrip().startswith(b"%"))
+            words_of = (text.split(None, n_leading) for text in lines)
+            node_weights += [float(words[place]) for words in words_of if len(words) >= n_leading]
         if len(part[0]):
             chunks.append(part if keeps_weights else (*part[:2], None))
         line += bytes(block).count(b"\n")

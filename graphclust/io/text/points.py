@@ -18,33 +18,32 @@ _ARCHIVE = b"PK\x03\x04"
 _COMPLAINT = "holds no table of points"
 
 
-def read_points(path: str | os.PathLike, memory_limit: int | None = None) -> np.ndarray:
+def read_points(path: str | os.PathLike) -> np.ndarray:
     """Points of a file, float64, shape (n, d).
 
     path : .npy, .npz with one array (or one of several called "points" or "X"), .csv, .tsv or .txt; a table's first
         line may name its columns, none of them by a number. What comes from a pipe is known by its content: NumPy's, or
         a table, between commas where its first line has any, else between white space.
-    memory_limit : most bytes of a .npy or .npz file's array; None allows what `allowed_bytes` does.
     """
     name = os.fsdecode(path)
     if is_pipe(path):
         with open(path, "rb") as file:
-            return points_of(file, name, memory_limit)
+            return points_of(file, name)
     ending = os.path.splitext(name)[1].lower()
     if ending in (".npy", ".npz"):
         with open(name, "rb") as content:
-            return _from_numpy(content, name, memory_limit)
+            return _from_numpy(content, name)
     if ending in DELIMITERS:
         with open(name, encoding="utf-8-sig") as file:
             return _check(lambda: _from_table(file, DELIMITERS[ending]), name)
     raise ParameterError(f"{name!r} ends in none of .npy, .npz, {', '.join(DELIMITERS)}")
 
 
-def points_of(stream: IO[bytes], name: str, memory_limit: int | None = None) -> np.ndarray:
+def points_of(stream: IO[bytes], name: str) -> np.ndarray:
     """The points of a stream, which is read to its end; its content tells the format, and errors call it `name`."""
     content = stream.read()
     if content.startswith((MAGIC, _ARCHIVE)):
-        return _from_numpy(io.BytesIO(content), name, memory_limit)
+        return _from_numpy(io.BytesIO(content), name)
     delimiter = "," if b"," in content.lstrip().partition(b"\n")[0] else None
     return _check(lambda: _from_table(io.StringIO(content.decode("utf-8-sig")), delimiter), name)
 
@@ -57,13 +56,13 @@ def _check(read: Callable[[], np.ndarray], name: str) -> np.ndarray:
         return points.astype(np.float64, copy=False)
 
 
-def _from_numpy(file: IO[bytes], name: str, memory_limit: int | None) -> np.ndarray:
+def _from_numpy(file: IO[bytes], name: str) -> np.ndarray:
     """The array of a `.npy` file, or the one that holds points in an `.npz` archive."""
     start = file.read(len(_ARCHIVE))
     file.seek(0)
     if start != _ARCHIVE:
-        return _check(lambda: read_array(file, name, _COMPLAINT, memory_limit), name)
-    with open_archive(file, name, _COMPLAINT, memory_limit) as archive:
+        return _check(lambda: read_array(file, name, _COMPLAINT), name)
+    with open_archive(file, name, _COMPLAINT) as archive:
         names = archive.names
         chosen = names if len(names) == 1 else [key for key in ("points", "X") if key in names][:1]
         if not chosen:
