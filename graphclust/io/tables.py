@@ -89,7 +89,8 @@ def edges_of_table(
     if not hasattr(table, "columns"):
         expected = "expected a pandas or Polars DataFrame, or anything with columns"
         raise TypeError(f"table is a {type(table).__name__}, {expected}")
-    columns = column_names(table)
+    # PyArrow's `columns` are the columns themselves.
+    columns = list(getattr(table, "column_names", table.columns))
     if hasattr(table, "fetchnumpy"):  # of DuckDB, which computes it here
         table = table.fetchnumpy()
     named = {"source": source, "target": target, "weight": None if weight == "weight" else weight}
@@ -198,11 +199,6 @@ def _named_edges(
     u, v = numbers.astype(np.int32).reshape(2, -1)
     in_order = names == list(range(len(names)))
     return Edges(path, len(names), [(u, v, weights)], None if in_order else names)
-
-
-def column_names(table: Any) -> list[Any]:
-    """The names of a table's columns: PyArrow's `columns` are the columns themselves."""
-    return list(getattr(table, "column_names", getattr(table, "columns", ())))
 
 
 def table_of_list(rows: Collection[Any], weight: str | None, missing: str = "error") -> _Columns:

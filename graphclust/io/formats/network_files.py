@@ -100,18 +100,14 @@ def read_network_file(source: Source, reading: Reading, progress: Progress) -> E
     if format in XML:
         XML[format](source.path, listing).read(source, progress, check)
     else:
-        content = _content(source, progress, check)
+        blocks: list[bytes] = []
+        for block in source.blocks(BLOCK, progress):
+            blocks.append(block)
+            check(2 * sum(map(len, blocks)))
+        content = b"".join(blocks).removeprefix(b"\xef\xbb\xbf")
+        del blocks
         TEXT[format](content, listing, lambda n_more=0: check(len(content) + n_more))
     return _edges_of(listing, reading.weights, reading.symmetrize, ids_are_names=format not in ("gml", "pajek"))
-
-
-def _content(source: Source, progress: Progress, check: Callable[[int], None]) -> bytes:
-    parts, size = [], 0
-    for block in source.blocks(BLOCK, progress):
-        parts.append(block)
-        size += len(block)
-        check(2 * size)
-    return b"".join(parts).removeprefix(b"\xef\xbb\xbf")
 
 
 def _edges_of(listing: NetworkListing, weights: str | None, symmetrize: str | None, ids_are_names: bool) -> Edges:

@@ -9,8 +9,9 @@ kill first cuts the files to these lengths.
 import io
 import os
 from collections.abc import Iterator
+from contextlib import AbstractContextManager
 from dataclasses import replace
-from typing import IO, Any, Self
+from typing import IO, Any
 
 import numpy as np
 
@@ -30,7 +31,7 @@ NO_LIMIT = 1 << 62
 BYTES_PER_NODE = 40  # counts and starts of rows while lines are sorted
 
 
-class GrowingFile:
+class GrowingFile(AbstractContextManager):
     """A file that is appended to; `length` bytes of it are sure."""
 
     def __init__(self, path: str, length: int = 0, start: bytes = b""):
@@ -53,9 +54,6 @@ class GrowingFile:
     def to_disk(self) -> int:
         os.fsync(self._file.fileno())
         return self.length
-
-    def __enter__(self) -> Self:
-        return self
 
     def __exit__(self, *_) -> None:
         self._file.close()

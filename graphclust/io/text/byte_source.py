@@ -10,7 +10,7 @@ import stat
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator
-from contextlib import suppress
+from contextlib import AbstractContextManager, suppress
 from typing import IO, Any
 
 import numpy as np
@@ -40,7 +40,7 @@ _WORKBOOK, _SHEETS = b"\xd0\xcf\x11\xe0", ("xl/workbook.xml", "content.xml")  # 
 _BROKEN = (EOFError, gzip.BadGzipFile, zlib.error, OSError, ValueError)
 
 
-class Source:
+class Source(AbstractContextManager):
     """A stream of decompressed bytes that knows its name, and can be looked at before it is read."""
 
     def __init__(
@@ -58,9 +58,6 @@ class Source:
     def member(self, stream: IO[bytes], name: str, size: int) -> "Source":
         """A part of this source, as it is handed out by an archive."""
         return Source(stream, f"{self.path}:{name}", None, self._raw, size=size)
-
-    def __enter__(self) -> "Source":
-        return self
 
     def __exit__(self, *_) -> None:
         self._stream.close()

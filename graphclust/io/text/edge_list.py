@@ -102,7 +102,7 @@ class NumberReader(_Reader):
             content = bytes(block)
             goes_on = b'"' in content and any(row.count(b'"') % 2 for row in content.split(b"\n"))
             if goes_on or content.startswith(_NO_COMMENT) or b"\n" + _NO_COMMENT in content:
-                self._read_quotes()
+                raise ReadAgain(replace(self.reading, quoted=True))  # row by row, as quotes may hold delimiters
             self.doubts.look_at(content, line)
         chunks = []
         for sources, targets, weights, hard, largest, *_ in pieces:
@@ -141,7 +141,7 @@ class NumberReader(_Reader):
         match = self.field.match(block, position)
         assert match is not None
         if b'"' in match[0] or (self.layout.delimiter == ";" and b"," in match[0]):
-            self._read_quotes()
+            raise ReadAgain(replace(self.reading, quoted=True))
         return _weight(match[0], self.path, lambda: line + bytes(block[:position]).count(b"\n") + 1)
 
     def _explain(self, block: bytes, code: int, position: int, line: int) -> NoReturn:
@@ -154,7 +154,7 @@ class NumberReader(_Reader):
         are_in_quotes = any(b'"%b"' % end.encode() in row for end in ends)
         lacks_an_id = code == number_lines.BAD_NODE and not MISSING.isdisjoint(ends)
         if (b'"' in row and are_ids and not are_in_quotes) or lacks_an_id:
-            self._read_quotes()  # and count the rows without an id
+            raise ReadAgain(replace(self.reading, quoted=True))  # which counts the rows without an id too
         if code in (number_lines.TOO_FEW, number_lines.TOO_MANY):
             problem = f"{text!r} has {'fewer' if code == number_lines.TOO_FEW else 'more'} columns than the first edge"
             expected = "the same number in every line (a first line that counts: header=True; METIS: format='metis')"
@@ -168,10 +168,6 @@ class NumberReader(_Reader):
             f"{text!r} does not hold two node ids, expected whole numbers from 0 to 2^63 - 1 as in the first edge; for "
             "ids that are names pass format='csv'"
         )
-
-    def _read_quotes(self) -> None:
-        """Quotes, which may hold delimiters, are read row by row."""
-        raise ReadAgain(replace(self.reading, quoted=True))
 
     def _ends(self, row: bytes) -> list[str]:
         with contextlib.suppress(ValueError, IndexError):
