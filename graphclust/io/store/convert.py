@@ -289,9 +289,7 @@ class _Conversion:
                 ends = np.cumsum(sizes)
                 keys = np.empty(ends[-1], np.uint64)
                 key_weights = np.empty(ends[-1] if weighted else 0)
-                if weighted and values is None:
-                    values = np.ones(len(sources))
-                given = values if weighted else NO_WEIGHTS
+                given = NO_WEIGHTS if not weighted else np.ones(len(sources)) if values is None else values
                 edges_to_csr.distribute(sources, targets, given, bounds, ends - sizes, keys, key_weights)
                 for b in np.flatnonzero(sizes).tolist():
                     here = slice(int(ends[b] - sizes[b]), int(ends[b]))
@@ -316,8 +314,7 @@ class _Conversion:
         if os.path.exists(self.path("lines")):  # killed between the note and the removal
             os.remove(self.path("lines"))
         at = {"indptr": first + 1 if done else 0, "indices": notes["n_entries"], "degrees": first, "loops": first}
-        if notes["weighted"]:
-            at["weights"] = notes["n_entries"]
+        at |= {"weights": notes["n_entries"]} if notes["weighted"] else {}
         with ExitStack() as stack:
             files = {array: stack.enter_context(GrowingArray(self.store, array, n_now)) for array, n_now in at.items()}
             if done == 0:
@@ -362,8 +359,7 @@ class _Conversion:
         notes, said = self.book.notes, self.book.notes["edges"]
         n, n_entries = notes["n_nodes"], notes["n_entries"]
         arrays = {"indptr": n + 1, "indices": n_entries, "degrees": n, "loops": n}
-        if notes["weighted"]:
-            arrays["weights"] = n_entries
+        arrays |= {"weights": n_entries} if notes["weighted"] else {}
         counts = EdgeCounts(notes["n_rows"], *notes["counts"])
         unneeded = {"weights": notes["weighted"] and notes["all_one"], "loops": counts.loops == 0}
         for array, length in list(arrays.items()):
@@ -377,7 +373,6 @@ class _Conversion:
         nodes = os.path.join(self.store, "nodes.npy")
         named = os.path.exists(nodes)
         edges = Edges(**said, chunks=[], nodes=np.load(nodes, mmap_mode="r") if named else None)
-        edges.remarks, edges.repairs = list(edges.remarks), list(edges.repairs)
         apply_policies(edges, counts, np.array(notes["examples"]), symmetrize)
         degrees = np.load(os.path.join(self.store, "degrees.npy"), mmap_mode="r")
         blocks = pairwise(row_blocks(n, 1 << 22).tolist())
