@@ -127,22 +127,21 @@ def files(chance: random.Random, folder: pathlib.Path) -> str:
 def kills(chance: random.Random, folder: pathlib.Path) -> str:
     """A writer dies at any moment: the file is the old one or the new one, and the next writer leaves nothing else."""
     matrices = [gc.planted_partition(3, 200 + 100 * new, 6, 1, rng=1).graph for new in (0, 1)]
-    # by kind: its name, what writes it and how many nodes there are in it
-    kinds: dict[str, tuple[str, Callable, Callable]] = {
-        "save_graph": ("g.mtx", gc.save_graph, lambda path: gc.load_graph(path).n_nodes),
-        "save_store": ("s", gc.save_store, lambda path: gc.open_store(path).n_nodes),
-        "write_labels": (
-            "l.json", lambda path, G, **how: gc.write_labels(path, np.arange(G.n_nodes) % 3, **how),
+    # by file: what writes it, and how many nodes there are in it
+    writers: dict[str, tuple[Callable, Callable]] = {
+        "g.mtx": (gc.save_graph, lambda path: gc.load_graph(path).n_nodes),
+        "s": (gc.save_store, lambda path: gc.open_store(path).n_nodes),
+        "l.json": (
+            lambda path, G, **how: gc.write_labels(path, np.arange(G.n_nodes) % 3, **how),
             lambda path: len(gc.read_labels(path)[0]),
         ),
-        "model": (
-            "m.npz", lambda path, G, **how: gc.communities(G, rng=0).model().save(path, **how),
+        "m.npz": (
+            lambda path, G, **how: gc.communities(G, rng=0).model().save(path, **how),
             lambda path: len(gc.load_model(path).labels),
         ),
-    }  # fmt: skip
-    kind = chance.choice((*kinds,))
-    name, save, count = kinds[kind]
-    path = folder / name
+    }
+    path = folder / chance.choice((*writers,))
+    save, count = writers[path.name]
 
     def write(new: int) -> None:
         save(path, matrices[new], overwrite=True)
@@ -154,7 +153,7 @@ def kills(chance: random.Random, folder: pathlib.Path) -> str:
     write(1)
     check(count(path) == matrices[1].n_nodes, "not the new file")
     check(os.listdir(folder) == [path.name], f"left beside the file: {os.listdir(folder)}")
-    return f"{kind}, {'killed' if status else 'done before'}"
+    return f"{path.name}, {'killed' if status else 'done before'}"
 
 
 def interrupts(chance: random.Random, folder: pathlib.Path) -> str:
