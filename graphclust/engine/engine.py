@@ -49,8 +49,8 @@ from graphclust.engine.resolution import (
     Schedule,
     dendrogram_of,
     n_made,
-    plan_for_k,
     schedule_for_any_number,
+    schedule_for_k,
 )
 from graphclust.engine.settling import climb, is_bounded, uncoarsen, worth
 from graphclust.engine.v_cycle import BUDGET, FIRST, LARGEST_SHARE, coarsen, first_v_cycle, v_cycle, v_cycle_of_ties
@@ -145,7 +145,7 @@ def search_for_k(
     """
     steps = contract_to_regions(level, n_made(choice, k), run)
     dendrogram = dendrogram_of(coarsest(level, steps), run, k)
-    schedule = schedule or plan_for_k(choice, k, dendrogram, run.totals)
+    schedule = schedule or schedule_for_k(choice, k, dendrogram, run.totals)
     is_matched = choice.resolution == "auto" and not choice.is_ratio
     cycles = effort.matched if is_matched else effort.asked
     budget = BUDGET if is_matched else BUDGET // 4  # with all of it cuts are .2 % smaller in 1.2 times the time
@@ -250,10 +250,10 @@ def accept_likelier(level: Level, partition: Partition, task: Task, run: Run) ->
     return tried if is_likelier(run, tried, partition) else partition
 
 
-def plan_on(level: Level, k: int, choice: ObjectiveChoice, run: Run) -> Schedule:
+def schedule_on(level: Level, k: int, choice: ObjectiveChoice, run: Run) -> Schedule:
     """The schedule for k clusters of a level, from the dendrogram of its regions."""
     steps = contract_to_regions(level, n_made(choice, k), run)
-    return plan_for_k(choice, k, dendrogram_of(coarsest(level, steps), run, k), run.totals)
+    return schedule_for_k(choice, k, dendrogram_of(coarsest(level, steps), run, k), run.totals)
 
 
 def contract_to_regions(level: Level, k: int, run: Run) -> list[Contraction]:

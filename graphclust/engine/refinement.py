@@ -5,10 +5,10 @@ import numpy.typing as npt
 
 from graphclust.checks import K_OF_GRAPH, Seed, as_generator, as_whole_number
 from graphclust.engine.contraction import agglomerate
-from graphclust.engine.engine import plan_on
+from graphclust.engine.engine import schedule_on
 from graphclust.engine.levels import run_on, value, with_sums
 from graphclust.engine.local_moving import refine
-from graphclust.engine.resolution import dendrogram_of, plan_for_k
+from graphclust.engine.resolution import dendrogram_of, schedule_for_k
 from graphclust.engine.v_cycle import v_cycle
 from graphclust.errors import ParameterError, amount
 from graphclust.graph.container import Graph, GraphLike
@@ -51,7 +51,7 @@ def merge_clusters(
     k = as_whole_number(k, "k", at_least=1, at_most=graph.n_nodes, why=", the number of nodes", if_none=K_OF_GRAPH)
     choice = as_objective_choice(objective, resolution)
     run = run_on(weigh(graph, choice.name))
-    schedule = plan_for_k(choice, k, dendrogram_of(run.finest, run, k), run.totals)
+    schedule = schedule_for_k(choice, k, dendrogram_of(run.finest, run, k), run.totals)
     return agglomerate(run.finest, schedule.task, run).labels.astype(np.int64)
 
 
@@ -101,7 +101,7 @@ def move_nodes(
         return moved
 
     with progress.interruptible(in_all):
-        task = plan_on(run.finest, k, choice, run).task
+        task = schedule_on(run.finest, k, choice, run).task
         partition = with_sums(run.finest, cluster.astype(np.int32), k, run)
         before = None
         while before is None or (not np.array_equal(partition.labels, before) and not progress.out_of_time()):
@@ -146,7 +146,7 @@ def refine_partition(
     k, run = int(cluster.max()) + 1, run_on(weigh(graph, choice.name), rng, progress)
     level = run.finest
     with progress.interruptible(lambda labels: labels.astype(np.int64)):
-        schedule = plan_on(level, k, choice, run)
+        schedule = schedule_on(level, k, choice, run)
         partition = with_sums(level, cluster.astype(np.int32), k, run)
         for done in range(MOST_ROUNDS):
             before = value(partition, schedule.task)

@@ -113,7 +113,7 @@ def n_made(choice: ObjectiveChoice, k: int) -> int:
     return max(k, FEW_CLUSTERS) if choice.is_ratio else k
 
 
-def plan_for_k(choice: ObjectiveChoice, k: int, dendrogram: Dendrogram, totals: Totals) -> Schedule:
+def schedule_for_k(choice: ObjectiveChoice, k: int, dendrogram: Dendrogram, totals: Totals) -> Schedule:
     """Exactly k clusters, at the resolution at which k is natural unless the choice names one.
 
     Every other V-cycle of a cut into few clusters begins with more regions.

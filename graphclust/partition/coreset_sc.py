@@ -250,39 +250,6 @@ def _cluster(
     return clustering_with(outcome, remarks, None if schedule is None else schedule.resolution)
 
 
-def _options_of_layers(layered: LayeredGraph, k: int | None, options: Options) -> Options:
-    """The options for a graph with layers; ParameterError for those that undirected graphs alone have."""
-    kind = f"undirected graphs alone, and G is {layered.kind}"
-    instead = "leave it out" + (', or pass symmetrize="sum"' if layered.kind == "directed" else "")
-    if k is None:
-        raise ParameterError(
-            f"k=None takes a number that is suggested for {kind}; expected k as a number, or communities(G), which "
-            "finds one by its resolution"
-        )
-    if options.method not in ("auto", "multilevel"):
-        raise ParameterError(f"method={options.method!r} is for {kind}; {instead}")
-    judged_by(layered, options.choice.name)
-    return replace(options, method="multilevel")
-
-
-def _stated_resolution(graph: Graph, choice: ObjectiveChoice) -> float | None:
-    """The resolution of interrupted labels: the one given, or the usual one; None if the objective has none."""
-    if choice.is_ratio:
-        return None
-    if isinstance(choice.resolution, float):
-        return choice.resolution
-    return choice.spec.unit_of_resolution(weigh(graph, choice.name).totals)
-
-
-def _coreset_in_rows(outcome: Outcome, order: np.ndarray) -> CoresetClustering | None:
-    """The coreset of an outcome by rows of the graph, increasing."""
-    if outcome.coreset is None or outcome.coreset_labels is None:
-        return None
-    nodes = order[outcome.coreset.nodes]
-    place = np.argsort(nodes)
-    return CoresetClustering(nodes[place], outcome.coreset.weights[place], outcome.coreset_labels[place])
-
-
 def run_method(
     graph: Graph, searched: np.ndarray, k: int, options: Options, size: np.ndarray | None, is_chosen: bool,
     rng: np.random.Generator, progress: Progress, layered: LayeredGraph | None = None,
@@ -321,37 +288,6 @@ def run_method(
     return schedule, replace(outcome, labels=labels_of_all_nodes(searched, outcome.labels)), options
 
 
-def part_of(graph: Graph, searched: np.ndarray) -> Graph:
-    """The graph of the nodes that are searched."""
-    return graph if searched.all() else graph.subgraph(np.flatnonzero(searched))
-
-
-def partition_in_memory(
-    graph: Graph, searched: np.ndarray, k: int, options: Options, is_chosen: bool, rng: np.random.Generator,
-    progress: Progress,
-) -> tuple[Schedule, Outcome, Options]:  # fmt: skip
-    """The two-step method on a graph in memory; if the caller did not choose it, the likelier of two results."""
-    choice, n_searched, draws = options.choice, int(np.count_nonzero(searched)), options.coreset.draws
-    how = replace(options.coreset, size=draws or default_size(n_searched, graph.n_entries, k))
-    options = replace(options, coreset=how)
-    whole = InMemory(graph, searched, k, rng, progress)
-    drawn = replace(how, size=max(k, min(how.draws or 0, n_searched)))
-    schedule, outcome = partition_by_coreset(whole, choice, drawn, is_final=is_chosen)
-    if options.effort == "high":
-        outcome = refine_on_nodes(part_of(graph, searched), searched, choice, schedule, outcome, rng, progress)
-    if outcome.doubtful and is_chosen:
-        outcome = replace(outcome, remarks=(IN_DOUBT, *outcome.remarks))
-    elif outcome.doubtful and not progress.out_of_time():
-        part = part_of(graph, searched)
-        other_schedule, other = partition_multilevel(part, k, options, rng, progress)
-        labels, than = other.labels.astype(np.int32), outcome.labels[searched].astype(np.int32)
-        if is_likelier_labeling(part, choice.spec.additive, labels, than):
-            said = "a coreset could not show the clusters of this graph; its coarser graphs did"
-            outcome = replace(other, remarks=(said, *other.remarks))
-            return other_schedule, outcome, replace(options, method="multilevel")
-    return schedule, outcome, options
-
-
 def partition_multilevel(
     part: Graph | LayeredGraph, k: int, options: Options, rng: np.random.Generator, progress: Progress,
     bounds: Bounds | None = None,
@@ -387,6 +323,32 @@ def partition_multilevel(
     return schedule, Outcome(partition.labels.astype(np.int64), remarks=remarks, sums=sums)
 
 
+def partition_in_memory(
+    graph: Graph, searched: np.ndarray, k: int, options: Options, is_chosen: bool, rng: np.random.Generator,
+    progress: Progress,
+) -> tuple[Schedule, Outcome, Options]:  # fmt: skip
+    """The two-step method on a graph in memory; if the caller did not choose it, the likelier of two results."""
+    choice, n_searched, draws = options.choice, int(np.count_nonzero(searched)), options.coreset.draws
+    how = replace(options.coreset, size=draws or default_size(n_searched, graph.n_entries, k))
+    options = replace(options, coreset=how)
+    whole = InMemory(graph, searched, k, rng, progress)
+    drawn = replace(how, size=max(k, min(how.draws or 0, n_searched)))
+    schedule, outcome = partition_by_coreset(whole, choice, drawn, is_final=is_chosen)
+    if options.effort == "high":
+        outcome = refine_on_nodes(part_of(graph, searched), searched, choice, schedule, outcome, rng, progress)
+    if outcome.doubtful and is_chosen:
+        outcome = replace(outcome, remarks=(IN_DOUBT, *outcome.remarks))
+    elif outcome.doubtful and not progress.out_of_time():
+        part = part_of(graph, searched)
+        other_schedule, other = partition_multilevel(part, k, options, rng, progress)
+        labels, than = other.labels.astype(np.int32), outcome.labels[searched].astype(np.int32)
+        if is_likelier_labeling(part, choice.spec.additive, labels, than):
+            said = "a coreset could not show the clusters of this graph; its coarser graphs did"
+            outcome = replace(other, remarks=(said, *other.remarks))
+            return other_schedule, outcome, replace(options, method="multilevel")
+    return schedule, outcome, options
+
+
 def refine_on_nodes(
     part: Graph, searched: np.ndarray, choice: ObjectiveChoice, schedule: Schedule, outcome: Outcome, rng:
     np.random.Generator, progress: Progress,
@@ -401,3 +363,41 @@ def refine_on_nodes(
     sums = None if is_estimate(part.n_entries, part.n_nodes) else partition.sums
     assert outcome.coreset is not None
     return replace(outcome, labels=labels, coreset_labels=labels[outcome.coreset.nodes], sums=sums)
+
+
+def part_of(graph: Graph, searched: np.ndarray) -> Graph:
+    """The graph of the nodes that are searched."""
+    return graph if searched.all() else graph.subgraph(np.flatnonzero(searched))
+
+
+def _options_of_layers(layered: LayeredGraph, k: int | None, options: Options) -> Options:
+    """The options for a graph with layers; ParameterError for those that undirected graphs alone have."""
+    kind = f"undirected graphs alone, and G is {layered.kind}"
+    instead = "leave it out" + (', or pass symmetrize="sum"' if layered.kind == "directed" else "")
+    if k is None:
+        raise ParameterError(
+            f"k=None takes a number that is suggested for {kind}; expected k as a number, or communities(G), which "
+            "finds one by its resolution"
+        )
+    if options.method not in ("auto", "multilevel"):
+        raise ParameterError(f"method={options.method!r} is for {kind}; {instead}")
+    judged_by(layered, options.choice.name)
+    return replace(options, method="multilevel")
+
+
+def _stated_resolution(graph: Graph, choice: ObjectiveChoice) -> float | None:
+    """The resolution of interrupted labels: the one given, or the usual one; None if the objective has none."""
+    if choice.is_ratio:
+        return None
+    if isinstance(choice.resolution, float):
+        return choice.resolution
+    return choice.spec.unit_of_resolution(weigh(graph, choice.name).totals)
+
+
+def _coreset_in_rows(outcome: Outcome, order: np.ndarray) -> CoresetClustering | None:
+    """The coreset of an outcome by rows of the graph, increasing."""
+    if outcome.coreset is None or outcome.coreset_labels is None:
+        return None
+    nodes = order[outcome.coreset.nodes]
+    place = np.argsort(nodes)
+    return CoresetClustering(nodes[place], outcome.coreset.weights[place], outcome.coreset_labels[place])

@@ -324,7 +324,7 @@ class ClusterPath:
 
         It is the parent of `path[k]`, and nearly the same, for a tenth of the time on a graph of some thousand nodes.
         """
-        schedule = self._plan(k, self.resolution(k))
+        schedule = self._schedule(k, self.resolution(k))
         return improve(self._run.finest, self._uncoarsen(k, schedule, self._run), schedule, self._run).labels
 
     def _in_rows(self, labels: npt.NDArray[np.int32]) -> npt.NDArray[np.int64]:
@@ -337,7 +337,7 @@ class ClusterPath:
         """Labels of the regions as those of the nodes that are searched."""
         return labels_of_nodes([step.regions.labels for step in self._steps], labels)
 
-    def _plan(self, k: int, resolution: float | None) -> Schedule:
+    def _schedule(self, k: int, resolution: float | None) -> Schedule:
         """The schedule for k clusters; regions are made where a few times as many are natural, if the path goes on."""
         totals, most = self._run.totals, len(self.descent.unions)
         at = 0.0 if resolution is None else resolution / self.usual_resolution
@@ -379,7 +379,7 @@ class ClusterPath:
                 progress.offer(lambda: before)
             run = replace(self._run, rng=np.random.default_rng([self.key, k]), progress=progress)
             said: list[str] = []
-            schedule = self._plan(k, resolution)
+            schedule = self._schedule(k, resolution)
             at_hand = self._uncoarsen(k, schedule, run)
             # What is found without bounds is no result yet where there are some.
             with nullcontext() if self.sizes is None else progress.within(None):

@@ -139,7 +139,10 @@ class InBlocks:
 
     def regions(self, how: Coreset) -> Regions:
         """See `WholeGraph`."""
-        engine, progress, key = self.engine, self.progress, self.next_key()
+        engine, progress, key = self.engine, self.progress, self.key
+        self.n_coresets += 1
+        if self.n_coresets > 1:  # the first coreset has the key of all other draws
+            key = int(np.random.default_rng([key, FURTHER + self.n_coresets]).integers(2**63))
         n_seeds = ceil(how.oversampling * self.k)
         assert how.draws is not None
         sample = sample_by_blocks(engine, n_seeds, how.draws, "seed_weight", key, progress)
@@ -157,15 +160,6 @@ class InBlocks:
             labels, n_found = engine.once(whole_partition, self.k, key), self.k
         n_labeled = [len(nodes), *(self.n_points - missing for missing in n_missing)]
         return Regions(labels, n_found, coreset, links, n_labeled, remarks=remarks)
-
-    def next_key(self) -> int:
-        """The key of the draws of the next coreset; the first coreset has the key of all other draws."""
-        self.n_coresets += 1
-        return (
-            self.key
-            if self.n_coresets == 1
-            else int(np.random.default_rng([self.key, FURTHER + self.n_coresets]).integers(2**63))
-        )
 
     def label_nodes(self, sample: SampledCoreset, key: int) -> tuple[Whole, float, list[int]]:
         """The region of each node, the mean links of the coreset, and how many nodes had none after each step."""

@@ -31,7 +31,7 @@ from graphclust.compiled.runtime.blocks import row_blocks
 from graphclust.coreset.options import Coreset, Outcome
 from graphclust.coreset.sampling import CoresetSample
 from graphclust.engine.contraction import ESTIMATED, is_estimate
-from graphclust.engine.engine import ONE_V_CYCLE, improve, partition_into, plan_on
+from graphclust.engine.engine import ONE_V_CYCLE, improve, partition_into, schedule_on
 from graphclust.engine.family_tree import VALUE_RTOL
 from graphclust.engine.levels import Run, value, with_sums
 from graphclust.engine.likelihood import log_likelihood, resolution_of_clusters
@@ -193,7 +193,7 @@ def part_pieces(
         pieces, n_pieces = whole.pieces(labels, regions.labels)
         run = run_on_clusters(whole, pieces, n_pieces, by.name)
         kept = with_sums(run.finest, whole.restrict(labels, pieces, n_pieces), whole.k, run)
-        schedule = plan_on(run.finest, whole.k, by, run)
+        schedule = schedule_on(run.finest, whole.k, by, run)
         if as_called_for:
             schedule = schedule.at(by, resolution_of_clusters(run.totals, kept.sums), run.totals)
         with whole.progress.within(None):

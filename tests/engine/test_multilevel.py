@@ -76,7 +76,7 @@ def test_no_step_lets_the_value_fall_and_all_keep_k_clusters(name, objective, re
     graph = looped(60, 3, 0.1) if name == "uneven and looped" else connected_part(name)
     run, choice = run_on(weigh(graph, objective), 5), as_objective_choice(objective, resolution)
     if k:
-        schedule = engine.plan_on(run.finest, k, choice, run)
+        schedule = engine.schedule_on(run.finest, k, choice, run)
     else:
         schedule = schedule_for_any_number(task_at(weigh(graph, objective), resolution, objective))
     random = np.random.default_rng(1).permutation(np.arange(graph.n_nodes) % 5).astype(np.int32)
@@ -103,7 +103,7 @@ def test_a_child_has_what_is_good_in_each_parent():
     """One joins two blocks and halves a third, another joins and halves others; nodes that move mend neither."""
     graph, planted = gc.planted_partition(6, 60, 14, 1, rng=0)
     run = run_on(weigh(graph, "normalized_cut"))
-    schedule, parents = engine.plan_on(run.finest, 6, as_objective_choice("normalized_cut", None), run), []
+    schedule, parents = engine.schedule_on(run.finest, 6, as_objective_choice("normalized_cut", None), run), []
     for joined, halved in (((0, 1), 2), ((4, 5), 3)):
         labels = np.where(planted == joined[1], joined[0], planted).astype(np.int32)
         labels[np.flatnonzero(planted == halved)[::2]] = joined[1]
@@ -116,7 +116,7 @@ def test_a_child_has_what_is_good_in_each_parent():
 def test_a_child_is_no_worse_than_the_best_parent():
     """Here it is one that V-cycles from other regions seldom reach, and the other parent is of chance."""
     run = run_on(weigh(make_graph("power-law blocks"), "normalized_cut"))
-    schedule = engine.plan_on(run.finest, 9, as_objective_choice("normalized_cut", None), run)
+    schedule = engine.schedule_on(run.finest, 9, as_objective_choice("normalized_cut", None), run)
     best, _ = engine.partition_into(
         run.finest, 9, as_objective_choice("normalized_cut", None), engine.EFFORTS["high"], run
     )

@@ -16,7 +16,7 @@ from graphclust.compiled.graphs.levels import Task
 from graphclust.engine.contraction import agglomerate
 from graphclust.engine.engine import contract_to_regions
 from graphclust.engine.levels import run_on
-from graphclust.engine.resolution import FLOOR, REGIONS_PER_CLUSTER, Dendrogram, dendrogram_of, plan_for_k
+from graphclust.engine.resolution import FLOOR, REGIONS_PER_CLUSTER, Dendrogram, dendrogram_of, schedule_for_k
 from graphclust.objective.objective import ADDITIVE_OBJECTIVES, OBJECTIVES, as_objective_choice, chance_objective, weigh
 
 CLIQUES, BETWEEN = 5, 0.2  # two cliques, every two nodes of different ones linked too
@@ -133,7 +133,7 @@ def test_the_range_of_a_dendrogram_is_where_just_k_is_left(name):
             assert lowest == 0.0
         assert reference.gains_of_unions(A, of_more, name, highest * 0.999).max() > 0
         assert reference.gains_of_unions(A, of_more, name, highest * 1.001).max() < 0
-        schedule = plan_for_k(as_objective_choice(name, "auto"), k, dendrogram, run.totals)
+        schedule = schedule_for_k(as_objective_choice(name, "auto"), k, dendrogram, run.totals)
         middle = np.sqrt(lowest * highest) if k > 1 else 0.0
         assert schedule.resolution == pytest.approx(max(middle, FLOOR * unit)) or k == 1
         assert schedule.task.k == k and schedule.task.objective.penalty == pytest.approx(
@@ -176,7 +176,7 @@ def test_regions_are_of_sizes_at_which_some_times_k_are_natural():
         (as_objective_choice("normalized_cut", None), 20, many),
         (as_objective_choice("normalized_cut", None), 5, [few[0], many[0], few[1], many[2], few[2]]),
     ):
-        schedule = plan_for_k(choice, k, dendrogram, run.totals)
+        schedule = schedule_for_k(choice, k, dendrogram, run.totals)
         expected = [run.totals.chance * dendrogram.resolution(n) for n in numbers]
         assert schedule.penalties == tuple(expected) and schedule.penalties[0] == min(schedule.penalties)
         assert schedule.resolution == (0.7 if choice.name == "modularity" else None) and schedule.task.k == k

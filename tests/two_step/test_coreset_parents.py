@@ -244,7 +244,7 @@ def test_clusters_keep_a_node_that_is_searched(two_as_one):
     whole = InMemory(graph, searched, 8, np.random.default_rng(0), gc.Progress())
     few = np.where(labels == 7, 6, labels).astype(np.int32)
     few[0], few[~searched] = 7, 7
-    schedule = coreset_parents.plan_on(
+    schedule = coreset_parents.schedule_on(
         whole.run("modularity").finest, 8, as_objective_choice("modularity", 0.5), whole.run("modularity")
     )
     found = whole.refine(few, None, schedule.task, "modularity")
