@@ -131,11 +131,12 @@ class Search(NamedTuple):
     """How candidates are found.
 
     propose : the n nearest points of each query, or -1 for one that was not found, shape (m, n).
-    errors : how far off the squared distances may be by which it orders the points near each query, shape (m,).
+    errors : how far off the squared distances may be by which it orders the points near each query, shape (m,); None
+        where it takes differences of vectors, which lose nothing.
     """
 
     propose: Callable[[Any, int], np.ndarray]
-    errors: Callable[[Any], np.ndarray]
+    errors: Callable[[Any], np.ndarray] | None = None
 
 
 def prepare(points: Any, others: Any, metric: str) -> tuple[Any, Any, int]:
@@ -196,9 +197,10 @@ def _nearest_of(task: Task, block: np.ndarray, search: Search):
         distances[first:last] = np.take_along_axis(values, order, axis=1)
 
     run_in_blocks(compare, row_blocks(len(block), max(1, _COMPARED // (n_candidates * width(points)))))
-    errors, last = search.errors(others[block]), distances[:, -1]
+    last = distances[:, -1]
     is_open = np.isinf(last)
-    if n_candidates < points.shape[0]:
+    if search.errors is not None and n_candidates < points.shape[0]:
+        errors = search.errors(others[block])
         least = _ONE_DIRECTION if metric == "cosine" else 0.0
         is_open |= (errors > _SHARE * last) & (farthest - last <= 2.0 * errors) & (last > least)
     if metric == "cosine":  # of unit vectors 1 - u.v = |u - v|^2 / 2
@@ -212,36 +214,26 @@ def _exact_search(points: Any, metric: str) -> Search:
     """Exact neighbors by scikit-learn: exact but for rounding where it takes |x|^2 + |y|^2 - 2 x.y as distances."""
     sklearn = import_extra("sklearn.neighbors", "exact neighbors need scikit-learn", "graphclust[neighbors]")
     name = "manhattan" if metric == "manhattan" else "euclidean"
+    is_sparse = sparse.issparse(points)
     # Dense points are centered, so that the products of a distance do not cancel far from the origin.
-    offset = None if sparse.issparse(points) else points.mean(axis=0)
+    offset = None if is_sparse else points.mean(axis=0)
 
     def center(vectors: Any) -> Any:
-        return vectors if offset is None else vectors - offset
+        return vectors if is_sparse else vectors - offset
 
-    index = sklearn.NearestNeighbors(metric=name, algorithm="brute" if offset is None else "auto").fit(center(points))
-    return Search(
-        lambda queries, n: index.kneighbors(center(queries), n, return_distance=False),
-        _errors(points, metric, offset) if index._fit_method == "brute" else _no_errors,  # trees take differences
-    )
-
-
-def _no_errors(queries: Any) -> np.ndarray:
-    return np.zeros(queries.shape[0])
-
-
-def _errors(points: Any, metric: str, offset: Any) -> Callable[[Any], np.ndarray]:
-    """What the products of a query, less the offset, with points as long as itself may lose of squared distances."""
-    if metric == "manhattan":
-        return _no_errors
-    is_sparse = sparse.issparse(points)
-    n_terms = int(np.diff(points.indptr).max()) if is_sparse else points.shape[1]
-    part = 8.0 * (n_terms + 8) * float(np.finfo(np.float64).eps)
+    def propose(queries: Any, n: int) -> np.ndarray:
+        return index.kneighbors(center(queries), n, return_distance=False)
 
     def errors(queries: Any) -> np.ndarray:
+        """What the products of a query with points as long as itself may lose of squared distances."""
         squares = queries.multiply(queries) if is_sparse else (queries - offset) ** 2
+        n_terms = int(np.diff(points.indptr).max()) if is_sparse else points.shape[1]
+        part = 8.0 * (n_terms + 8) * float(np.finfo(np.float64).eps)
         return part * np.asarray(squares.sum(axis=1)).ravel()
 
-    return errors
+    index = sklearn.NearestNeighbors(metric=name, algorithm="brute" if is_sparse else "auto").fit(center(points))
+    takes_products = metric != "manhattan" and index._fit_method == "brute"  # trees take differences
+    return Search(propose, errors if takes_products else None)
 
 
 def _search_by_differences(points: Any, metric: str) -> Search:
@@ -261,7 +253,7 @@ def _search_by_differences(points: Any, metric: str) -> Search:
             nearest[first : first + rows] = np.argpartition(values, n - 1, axis=1)[:, :n]
         return nearest
 
-    return Search(propose, _no_errors)
+    return Search(propose)
 
 
 def _approximate_search(points: np.ndarray, n_probes: int, rng: np.random.Generator) -> Search:
@@ -282,9 +274,7 @@ def _approximate_search(points: np.ndarray, n_probes: int, rng: np.random.Genera
     for first in range(0, n, 1 << 16):
         index.add(centered[first : first + (1 << 16)])
     index.nprobe = min(n_probes, n_lists)
-    return Search(
-        lambda queries, n: index.search(np.ldexp(queries - offset, exponent).astype(np.float32), n)[1], _no_errors
-    )
+    return Search(lambda queries, n: index.search(np.ldexp(queries - offset, exponent).astype(np.float32), n)[1])
 
 
 def as_points(X: Any, name: str = "X", at_least: int = 2) -> Any:
@@ -355,39 +345,27 @@ def _nearest_by_distances(distances: Any, k: int, name: str, among_themselves: b
     values = distances.data if sparse.issparse(distances) else distances
     if values.size and values.min() < 0.0:
         raise GraphValidationError(f"{name} holds the distance {values.min()}, expected distances >= 0")
+    n = distances.shape[0]
     if sparse.issparse(distances):
-        return _of_sparse(distances, k, name, among_themselves)
-    return _of_dense(distances, k, among_themselves)
-
-
-def _of_dense(distances: np.ndarray, k: int, among_themselves: bool) -> tuple[np.ndarray, np.ndarray]:
-    """Neighbors and distances from a full matrix, some rows at a time."""
-    n = len(distances)
+        rows = np.repeat(np.arange(n), np.diff(distances.indptr))
+        others = rows != distances.indices if among_themselves else np.ones(len(rows), bool)
+        rows, columns, values = rows[others], distances.indices[others], values[others]
+        counts = np.bincount(rows, minlength=n)
+        if counts.min() < k:
+            raise GraphValidationError(
+                f"{name} holds {counts.min()} distances of point {counts.argmin()} to others, expected at least "
+                f"n_neighbors={k}"
+            )
+        order = np.lexsort((columns, values, rows))
+        chosen = order[(np.cumsum(counts) - counts)[:, None] + np.arange(k)]
+        return columns[chosen].astype(np.int64), values[chosen]
     neighbors, nearest = np.empty((n, k), np.int64), np.empty((n, k))
-    rows = max(1, _ENTRIES // distances.shape[1])
-    for first in range(0, n, rows):
-        block = distances[first : first + rows].copy()
+    height = max(1, _ENTRIES // distances.shape[1])
+    for first in range(0, n, height):
+        block = distances[first : first + height].copy()
         if among_themselves:
             block[np.arange(len(block)), np.arange(first, first + len(block))] = np.inf
         order = np.argsort(block, axis=1, kind="stable")[:, :k]
-        neighbors[first : first + rows] = order
-        nearest[first : first + rows] = np.take_along_axis(block, order, axis=1)
+        neighbors[first : first + height] = order
+        nearest[first : first + height] = np.take_along_axis(block, order, axis=1)
     return neighbors, nearest
-
-
-def _of_sparse(distances: sparse.csr_array, k: int, name: str, among_themselves: bool) -> tuple[np.ndarray, np.ndarray]:
-    """Neighbors and distances from the entries of a sparse matrix, at least k a row."""
-    n = distances.shape[0]
-    rows = np.repeat(np.arange(n), np.diff(distances.indptr))
-    others = rows != distances.indices if among_themselves else np.ones(len(rows), bool)
-    rows, columns, values = rows[others], distances.indices[others], distances.data[others]
-    counts = np.bincount(rows, minlength=n)
-    if counts.min() < k:
-        raise GraphValidationError(
-            f"{name} holds {counts.min()} distances of point {counts.argmin()} to others, expected at least "
-            f"n_neighbors={k}"
-        )
-    order = np.lexsort((columns, values, rows))
-    starts = np.cumsum(counts) - counts
-    chosen = order[starts[:, None] + np.arange(k)]
-    return columns[chosen].astype(np.int64), values[chosen]
