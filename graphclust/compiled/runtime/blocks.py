@@ -167,25 +167,18 @@ def run_in_blocks(loop, boundaries: np.ndarray, *arrays) -> None:
     if n_blocks == 1 and isinstance(loop, Loop):  # as below, without its cost to small data
         loop(starts[0], starts[1], 0, *arrays)
         return
-    n_at_once = min(n_threads(), n_blocks) if n_blocks > 1 else 1
-    # Compiled arithmetic never warns, so neither does a loop that runs as plain Python.
-    if n_at_once == 1:
-        with np.errstate(all="ignore"):
-            for block in range(n_blocks):
-                loop(starts[block], starts[block + 1], block, *arrays)
-        return
     next_block = itertools.count()
     stopped: list[BaseException] = []
 
     def work():
         try:
-            with np.errstate(all="ignore"):
+            with np.errstate(all="ignore"):  # compiled arithmetic never warns, so neither does a plain loop
                 while not stopped and (block := next(next_block)) < n_blocks:
                     loop(starts[block], starts[block + 1], block, *arrays)
         except BaseException as why:
             stopped.append(why)
 
-    others = [_Task(work) for _ in range(n_at_once - 1)]
+    others = [_Task(work) for _ in range(min(n_threads(), n_blocks) - 1)] if n_blocks > 1 else []
     try:
         for other in others:
             _tasks().put(other)

@@ -83,7 +83,11 @@ def keep_in(root: str) -> None:
 def root_to_keep() -> str | None:
     """The folder in which loops are kept; None where none can be written, and none is trusted."""
     for root in _roots_to_keep():
-        if _can_be_written(root) and _is_trusted(root, root):
+        nearest = root  # folder that is there
+        while not os.path.lexists(nearest):
+            nearest = os.path.dirname(nearest)
+        is_writable = os.path.isdir(nearest) and os.access(nearest, os.W_OK | os.X_OK)
+        if is_writable and _is_trusted(root, root):
             return root
     return None
 
@@ -103,13 +107,6 @@ def _roots_to_keep() -> Iterator[str]:
             yield os.path.join(folder, "graphclust", "loops")
     with contextlib.suppress(OSError):  # no folder for temporary files
         yield os.path.join(tempfile.gettempdir(), f"graphclust-{os.getuid() if hasattr(os, 'getuid') else 'user'}")
-
-
-def _can_be_written(folder: str) -> bool:
-    """Whether there is such a folder to write to, or can be one."""
-    while not os.path.lexists(folder):
-        folder = os.path.dirname(folder)
-    return os.path.isdir(folder) and os.access(folder, os.W_OK | os.X_OK)
 
 
 @functools.cache
