@@ -15,6 +15,8 @@ is tried: LAPACK on the full matrix if that is small, else a block Lanczos proce
 of products is bounded; beyond it, ConvergenceError says what was found.
 """
 
+from collections.abc import Callable
+from functools import partial
 from itertools import pairwise
 from math import ceil, log, pi
 
@@ -74,12 +76,12 @@ def top_eigenpairs(operator: LinearOperator, k: int, rng: np.random.Generator) -
     n = operator.shape[0]
     rng = np.random.default_rng(rng.integers(2**63))  # how much is drawn must not depend on the machine's solvers
     failures, n_converged = [], 0
-    for solver in _solvers(n, k):
+    for name in _solvers(n, k):
         try:
-            values, vectors = solver(operator, k, rng)
+            values, vectors = SOLVERS[name](operator, k, rng)
             return _any_basis(values, vectors, k, rng)
         except _Failed as failure:
-            failures.append(f"{solver.__name__.removeprefix('_by_').replace('_', ' ')}: {failure}")
+            failures.append(f"{name}: {failure}")
             n_converged = max(n_converged, failure.n_converged)
     raise ConvergenceError(
         f"{n_converged} of k={k} eigenvectors converged on {n} nodes ({'; '.join(failures)}); use the power method, "
@@ -87,26 +89,18 @@ def top_eigenpairs(operator: LinearOperator, k: int, rng: np.random.Generator) -
     )
 
 
-def _solvers(n: int, k: int) -> list:
-    dense = [_by_divide_and_conquer, _by_qr_iteration]
+def _solvers(n: int, k: int) -> list[str]:
+    dense = ["divide and conquer", "qr iteration"]
     if n <= DENSE_SIZE or k * DENSE_SHARE >= n:
         if n > LARGEST_MATRIX:
             raise ParameterError(
                 f"k={k} of {n} eigenvectors need a dense solver, which is limited to {LARGEST_MATRIX:,} nodes; lower k"
             )
         return dense
-    return [_by_arpack, *(dense if n <= LARGEST_DENSE else [_by_block_lanczos])]
+    return ["arpack", *(dense if n <= LARGEST_DENSE else ["block lanczos"])]
 
 
-def _by_divide_and_conquer(operator, k, rng):
-    return _dense_pairs(operator, k, "evd")
-
-
-def _by_qr_iteration(operator, k, rng):
-    return _dense_pairs(operator, k, "ev")
-
-
-def _dense_pairs(operator, k: int, driver: str) -> tuple[np.ndarray, np.ndarray]:
+def _dense_pairs(operator, k: int, rng, driver: str) -> tuple[np.ndarray, np.ndarray]:
     """All eigenpairs: LAPACK's solvers of a part of them may leave out multiple ones."""
     n = operator.shape[0]
     matrix = operator.toarray() if hasattr(operator, "toarray") else operator @ np.identity(n)
@@ -317,3 +311,9 @@ def _any_basis(values: np.ndarray, vectors: np.ndarray, k: int, rng) -> tuple[np
             columns = rng.standard_normal((len(space), min(last, k) - first))
             chosen[:, first:last] = space @ np.linalg.qr(space.T @ columns)[0]
     return values[:k], chosen
+
+
+SOLVERS: dict[str, Callable[..., tuple[np.ndarray, np.ndarray]]] = {
+    "divide and conquer": partial(_dense_pairs, driver="evd"), "qr iteration": partial(_dense_pairs, driver="ev"),
+    "arpack": _by_arpack, "block lanczos": _by_block_lanczos,
+}  # fmt: skip

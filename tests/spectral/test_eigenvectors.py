@@ -73,7 +73,7 @@ def test_eigenpairs_of_degenerate_graphs_are_those_of_a_dense_solver(name, loops
 @pytest.mark.parametrize("name", ["cycle", "tree of threes", "torus", "ring of cliques"])
 def test_missed_eigenvectors_are_found_without_a_dense_solver(name, monkeypatch):
     monkeypatch.setattr(eigenvectors, "QUICK_DENSE", 0)
-    monkeypatch.setattr(eigenvectors, "_dense_pairs", lambda *a: pytest.fail("not needed"))
+    monkeypatch.setitem(eigenvectors.SOLVERS, "divide and conquer", lambda *a: pytest.fail("not needed"))
     assert_eigenpairs_are_dense_ones(name, 400, False, (5, 10))
 
 
