@@ -15,9 +15,9 @@ from graphclust.checks import Seed, as_choice, as_generator, as_number, as_whole
 from graphclust.coreset.sampling import SECOND_TERMS, CoresetSample, Seeds, construct_coreset, importance_sample
 from graphclust.errors import ParameterError
 from graphclust.points.kernel_k_means.full_batch import KernelKMeansResult, Partition, iterate, label_points
-from graphclust.points.kernel_k_means.matrix_kernels import GraphKernel, Kernel, RestrictedKernel
+from graphclust.points.kernel_k_means.matrix_kernels import GraphKernel, RestrictedKernel
 from graphclust.points.kernel_k_means.seeding import as_weighted_kernel, draw_seeds, nearest_seeds, warn_if_fewer_points
-from graphclust.progress import Progress, ProgressLike, as_progress
+from graphclust.progress import ProgressLike, as_progress
 
 SAMPLINGS = ("naive", "tree")
 
@@ -73,9 +73,16 @@ def coreset_kernel_kmeans(
             kernel_.normalized, k, size, oversampling=oversampling, second_term=second_term, rng=rng, progress=progress
         )
     else:
-        coreset = _naive_coreset(
-            kernel_, weights, min(ceil(oversampling * k), kernel_.n), size, second_term, rng, progress
-        )
+        # Seeds are drawn one after the other, in O(n) kernel entries each.
+        points = np.flatnonzero(weights > 0.0)
+        coreset = CoresetSample(points, weights[points])
+        if len(points) > size:
+            with progress.stage("D²-sampling"):
+                drawn = draw_seeds(kernel_, weights, min(ceil(oversampling * k), kernel_.n), rng, progress)
+            seeds = Seeds(drawn.rows, drawn.sq_distances, drawn.nearest, 0, 0)
+            points_alone: Any = SimpleNamespace(point_weights=weights, n_nodes=len(weights))  # all that sampling needs
+            coreset = importance_sample(points_alone, seeds, size, second_term=second_term, rng=rng)
+            coreset = replace(coreset, n_clipped=drawn.n_clipped)
     small = RestrictedKernel(kernel_, coreset.nodes)
     n_clusters = min(k, len(coreset.nodes))
     drawn = draw_seeds(small, coreset.weights, n_clusters, rng, progress)
@@ -90,19 +97,3 @@ def coreset_kernel_kmeans(
     with progress.stage("labels"):
         nearest = centers.assign(progress)
     return label_points(centers, *nearest, weights, of_coreset.history.tolist(), n_clipped, of_coreset.cost)
-
-
-def _naive_coreset(
-    kernel: Kernel, weights: np.ndarray, n_seeds: int, size: int, second_term: str, rng: np.random.Generator,
-    progress: Progress,
-) -> CoresetSample:  # fmt: skip
-    """A coreset whose seeds are drawn one after the other, in O(n) kernel entries each."""
-    points = np.flatnonzero(weights > 0.0)
-    if len(points) <= size:
-        return CoresetSample(points, weights[points])
-    with progress.stage("D²-sampling"):
-        drawn = draw_seeds(kernel, weights, n_seeds, rng, progress)
-    seeds = Seeds(drawn.rows, drawn.sq_distances, drawn.nearest, 0, 0)
-    points_alone: Any = SimpleNamespace(point_weights=weights, n_nodes=len(weights))  # all that sampling looks at
-    sample = importance_sample(points_alone, seeds, size, second_term=second_term, rng=rng)
-    return replace(sample, n_clipped=drawn.n_clipped)

@@ -24,22 +24,6 @@ from graphclust.progress import Progress, ProgressLike, as_progress
 RATES = ("sqrt", "count")
 
 
-def _initial_rows(
-    kernel: Kernel, weights: np.ndarray, k: int, init: Any, rng: np.random.Generator, progress: Progress
-) -> tuple[np.ndarray, int]:
-    """The points that the centers start from, drawn, or given as k row numbers; how many distances were clipped."""
-    if isinstance(init, str):
-        as_choice(init, "init", ("kernel k-means++",))
-        with progress.stage("seeding"):
-            seeds = draw_seeds(kernel, weights, k, rng, progress)
-        warn_if_fewer_points(len(seeds.rows), k, seeds.n_clipped)
-        return seeds.rows, seeds.n_clipped
-    rows = _as_rows(init, "init", kernel.n)
-    if len(rows) != k:
-        raise GraphValidationError(f"init has {len(rows)} rows, expected one a cluster: {k}")
-    return rows, 0
-
-
 def draw_batches(
     batches: Iterable[Any] | None, weights: np.ndarray, batch_size: int, max_iter: int, rng: np.random.Generator
 ) -> Iterator[np.ndarray]:
@@ -160,9 +144,9 @@ def truncated_kernel_kmeans(
     >>> bool(result.labels[0] == result.labels[1] != result.labels[2])
     True
     """
-    window = partial(Window, tau=as_whole_number(tau, "tau", at_least=1), renormalize=renormalize)
+    windows = partial(_Windows, tau=as_whole_number(tau, "tau", at_least=1), renormalize=renormalize)
     given = (K_or_X, k, kernel, sample_weight, weight, init, batch_size, rate, max_iter, tol, batches, rng)
-    return _cluster(partial(_Windows, window), *given, as_progress(progress))
+    return _cluster(windows, *given, as_progress(progress))
 
 
 def _cluster(
@@ -177,7 +161,15 @@ def _cluster(
     max_iter = as_whole_number(max_iter, "max_iter", at_least=1)
     tol = -np.inf if tol is None else as_number(tol, "tol", at_least=0.0)
     as_choice(rate, "rate", RATES)
-    seeds, n_clipped = _initial_rows(kernel_, weights, k, init, rng, progress)
+    if isinstance(init, str):
+        as_choice(init, "init", ("kernel k-means++",))
+        with progress.stage("seeding"):
+            seeds, _, _, n_clipped = draw_seeds(kernel_, weights, k, rng, progress)
+        warn_if_fewer_points(len(seeds), k, n_clipped)
+    else:
+        seeds, n_clipped = _as_rows(init, "init", kernel_.n), 0
+        if len(seeds) != k:
+            raise GraphValidationError(f"init has {len(seeds)} rows, expected one a cluster: {k}")
     totals = np.zeros(len(seeds))
     history: list[float] = []
     with progress.interruptible(), progress.stage("kernel k-means"):
@@ -264,9 +256,9 @@ def _combine(
 class _Windows:
     """Centers as windows of batch means, which see no other points than those of batches."""
 
-    def __init__(self, window: Callable[[int, float], "Window"], kernel: Kernel, seeds: np.ndarray, progress: Progress):
+    def __init__(self, kernel: Kernel, seeds: np.ndarray, progress: Progress, tau: int, renormalize: bool):
         self.kernel, self.progress = kernel, progress
-        self.clusters = [window(seed, float(kernel.diagonal[seed])) for seed in seeds]
+        self.clusters = [Window(seed, float(kernel.diagonal[seed]), tau, renormalize) for seed in seeds]
 
     def sq_distances(self, batch: np.ndarray) -> np.ndarray:
         """|c_j|^2 - 2 <x, c_j>, shape (k, b), of the points x of a batch, by the products of all means with them."""
