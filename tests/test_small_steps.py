@@ -6,7 +6,7 @@ from scipy import sparse
 
 from graphclust import DenseKernel, NormalizedCutKernel, as_graph
 from graphclust.compiled.graphs import agglomeration
-from graphclust.compiled.points.k_means import Renewed, Totals, renew_centroids
+from graphclust.compiled.points.k_means import Totals, renew_centroids
 from graphclust.coreset.by_blocks import all_points
 from graphclust.points.kernel_k_means.matrix_kernels import gamma
 from graphclust.results.confidence import FACTORS, leave_out_edges
@@ -66,12 +66,13 @@ def test_centroids_are_renewed_with_the_errors_of_their_points():
         masses=np.array([3.0, 1e-17, 2.0, 2.0]),
         sq_lengths=np.array([12.5, 5.0, 2.0, 1.75]),
         counts=np.array([1.0, 0.0, 2.0, 2.0]),
+        touched=np.zeros(4, bool),
+        sq_errors=np.full(4, -1.0),
     )
-    old = np.array([[1.0], [7.0], [0.0], [4.0]])
-    renewed = Renewed(np.empty((4, 1)), np.zeros(4), np.full(4, -1.0))
-    plain(renew_centroids)(0, 4, 0, np.arange(4), totals, np.zeros(1), old, renewed)
-    assert renewed.centroids[:, 0].tolist() == [2.0, 7.0, 0.0, 1.0] and renewed.moved.tolist() == [1.0, 0.0, 0.0, 3.0]
-    assert renewed.sq_errors.tolist() == [0.5, 0.0, 2.0, 0.0] and totals.masses[1] == 0.0
+    centroids, moved = np.array([[1.0], [7.0], [0.0], [4.0]]), np.zeros(4)
+    plain(renew_centroids)(0, 4, 0, np.arange(4), totals, np.zeros(1), centroids, moved)
+    assert centroids[:, 0].tolist() == [2.0, 7.0, 0.0, 1.0] and moved.tolist() == [1.0, 0.0, 0.0, 3.0]
+    assert totals.sq_errors.tolist() == [0.5, 0.0, 2.0, 0.0] and totals.masses[1] == 0.0
 
 
 def mixed(u: int, v: int, drawn: int) -> int:

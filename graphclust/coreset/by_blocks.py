@@ -101,7 +101,8 @@ def kernel_towards_block(
 class Distances(NamedTuple):
     """The distances of the nodes of a block to the seeds so far.
 
-    sq_distances, nearest : squared distance to, and rank of, the nearest seed.  mass : sum of weight x distance.
+    sq_distances, nearest : squared distance to, and rank of, the nearest seed.
+    mass : sum of weight x distance, added from the first node to the last.
     tally : entries read and distances clipped so far, int64.
     """
 
@@ -220,7 +221,7 @@ def distances_at_first(source: KernelSource, first: int, last: int, least: float
     """The distances to x*, which shares no entry of K with a node: K_xx + K_x*x*."""
     terms = source.terms(slice(first, last))
     sq_distances = terms.self_affinity + least
-    mass = random_numbers.sum_masses(terms.point_weights, sq_distances)
+    mass = float(np.cumsum(terms.point_weights * sq_distances)[-1])
     return Distances(sq_distances, np.zeros(last - first, np.int64), mass, np.zeros(2, np.int64))
 
 
@@ -231,7 +232,7 @@ def approach_distances(
     terms = source.terms(slice(first, last))
     after = SeedDistances(before.sq_distances.copy(), before.nearest.copy(), before.tally.copy())
     approach_seeds(first, last, rank, rows, terms, after)
-    mass = random_numbers.sum_masses(terms.point_weights, after.sq_distances)
+    mass = float(np.cumsum(terms.point_weights * after.sq_distances)[-1])
     return Distances(after.sq_distances, after.nearest, mass, after.tally)
 
 

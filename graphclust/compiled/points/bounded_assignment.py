@@ -102,8 +102,11 @@ def lowest_bound(i, group_lower, group_drift):
 
 
 @loop()
-def renew_lower_bounds(i, sq_distances, error, groups, drift, bounds):
-    """Lower bounds of point i from its squared distances (k,), each within error; that to its own centroid is inf."""
+def label_point(i, winner, nearest, sq_distances, error, groups, drift, bounds):
+    """Label and bounds of point i, nearest to its winner, from its squared distances (k,), each within error."""
+    bounds.labels[i] = winner
+    bounds.upper[i] = np.sqrt(nearest + 3.0 * error) - drift.of_centroid[winner]
+    sq_distances[winner] = np.inf
     group_starts, group_drift, group_lower = groups.starts, drift.of_group, bounds.group_lower
     n_groups = len(group_starts) - 1
     if n_groups == len(sq_distances):
@@ -154,10 +157,7 @@ def assign_by_products(first, last, block, entering, groups, drift, bounds):
             for p in range(1, n_open):
                 best = p if exact[p] < exact[best] else best
             winner = chosen[best]
-        sq_distances[winner] = np.inf
-        bounds.labels[i] = winner
-        bounds.upper[i] = np.sqrt(nearest + 3.0 * error) - drift.of_centroid[winner]
-        renew_lower_bounds(i, sq_distances, error, groups, drift, bounds)
+        label_point(i, winner, nearest, sq_distances, error, groups, drift, bounds)
 
 
 @loop()

@@ -103,15 +103,6 @@ class NearestSeeds(NamedTuple):
     sq_distances: np.ndarray
 
 
-class DrawnSeeds(NamedTuple):
-    """Seeds (k, d), and room for what is asked of candidates: their `Reach`, and gains (n_blocks, n_candidates)."""
-
-    seeds: np.ndarray
-    to_seeds: np.ndarray
-    near: np.ndarray
-    gains: np.ndarray
-
-
 @loop()
 def approach(first, last, block, pairs, weights, reach, nearest, gains):
     """gains (n_blocks, n_candidates): by how much each candidate would lower the sum of w |x - nearest seed|^2.
@@ -146,12 +137,12 @@ def distances_to_seeds(seeds, n_seeds, candidates, to_seeds, near):
 
 
 @loop()
-def adopt_at_once(X, rows, n_seeds, weights, nearest, drawn):
-    """Make the best of the candidates X[rows] seed number n_seeds, all in one block; returns its place among them.
+def adopt_at_once(X, rows, seeds, weights, reach, nearest, gains):
+    """Make the best of the candidates X[rows] the new seed of `reach`, all in one block; returns its place among them.
 
-    The best lowers the cost most, the first of them where several do.
+    The best lowers the cost most, the first of them where several do. What `reach` and gains hold is overwritten.
     """
-    seeds, to_seeds, near, gains = drawn
+    to_seeds, near, n_seeds = reach
     first, last = np.int64(0), np.int64(len(X))
     candidates = np.empty((len(rows), X.shape[1]), X.dtype)
     for c in range(len(rows)):
@@ -228,19 +219,17 @@ class Chunks(NamedTuple):
 
 
 class Totals(NamedTuple):
-    """Of each cluster, the sums of w x (k, d), of w and of w |x - center|^2 (k,), and its points of weight (k,)."""
+    """Of each cluster, the sums of w x (k, d), of w and of w |x - center|^2 (k,), and its points of weight (k,).
+
+    touched (k,): whether its votes have changed since its centroid was last renewed; sq_errors (k,): sum of
+    w |x - its centroid|^2 at that time.
+    """
 
     sums: np.ndarray
     masses: np.ndarray
     sq_lengths: np.ndarray
     counts: np.ndarray
-
-
-class Renewed(NamedTuple):
-    """New centroids (k, d), how far each one moved (k,), and the sums of w |x - its centroid|^2 (k,)."""
-
-    centroids: np.ndarray
-    moved: np.ndarray
+    touched: np.ndarray
     sq_errors: np.ndarray
 
 
@@ -291,20 +280,24 @@ def approach_means(sums, masses, counts, whole, centroids):
 
 
 @loop()
-def renew_centroids(first, last, block, which, totals, center, old, renewed):
-    """For those in `which`: means, or the old centroid where no point is, whose mass becomes 0 but for rounding too."""
-    sums, masses, sq_lengths, counts = totals
-    new, moved_by, sq_errors = renewed
+def renew_centroids(first, last, block, which, totals, center, centroids, moved_by):
+    """Move those in `which` to the mean of their points, and note how far (k,); one without points stays.
+
+    The mass of one without points is rounding, and becomes 0.
+    """
+    sums, masses, sq_lengths, counts, _, sq_errors = totals
     for j in which[first:last]:
         if counts[j] == 0.0:
             masses[j] = 0.0
         moved = 0.0
         between = 0.0
         for l in range(sums.shape[1]):
-            new[j, l] = sums[j, l] / masses[j] if masses[j] > 0.0 else old[j, l]
-            step = np.float64(new[j, l]) - old[j, l]
+            old = np.float64(centroids[j, l])
+            if masses[j] > 0.0:
+                centroids[j, l] = sums[j, l] / masses[j]
+            step = centroids[j, l] - old
             moved += step * step
-            step = new[j, l] - center[l]
+            step = centroids[j, l] - center[l]
             between += step * step
         moved_by[j] = np.sqrt(moved)
         sq_errors[j] = max(sq_lengths[j] - masses[j] * between, 0.0) if counts[j] > 0.0 else 0.0
@@ -327,22 +320,14 @@ class Votes(NamedTuple):
     clusters: np.ndarray
 
 
-class Polled(NamedTuple):
-    """By cluster, (k,): its points of positive weight, its sum of w |x - center|^2, and whether its votes changed."""
-
-    counts: np.ndarray
-    sq_lengths: np.ndarray
-    touched: np.ndarray
-
-
 @loop()
-def change_votes(labels, voters, polled, votes):
+def change_votes(labels, voters, totals, votes):
     """Note the votes that change when the first points get these labels, those taken back first; returns how many.
 
-    A label of -1 is that of a point without a vote. Labels and what is polled are brought up to date.
+    A label of -1 is that of a point without a vote. Labels, counts and squared lengths are brought up to date.
     """
     n_votes = 0
-    brought = np.zeros(len(polled.counts))
+    brought = np.zeros(len(totals.counts))
     for taken_back in (True, False):
         for i in range(len(labels)):
             if labels[i] == voters.labels[i]:
@@ -353,11 +338,11 @@ def change_votes(labels, voters, polled, votes):
                 votes.rows[n_votes], votes.weights[n_votes], votes.clusters[n_votes] = voters.order[i], weight, j
                 n_votes += 1
                 brought[j] += weight * voters.sq_lengths[i]
-                polled.touched[j] = True
+                totals.touched[j] = True
                 if weight != 0.0:
-                    polled.counts[j] += -1.0 if taken_back else 1.0
+                    totals.counts[j] += -1.0 if taken_back else 1.0
             if not taken_back:
                 voters.labels[i] = labels[i]
     for j in range(len(brought)):
-        polled.sq_lengths[j] += brought[j]
+        totals.sq_lengths[j] += brought[j]
     return n_votes

@@ -39,19 +39,6 @@ class Rounded(NamedTuple):
 
 
 @loop()
-def feature_ranges(first, last, block, X, rows, lowest, highest):
-    """lowest and highest (n_blocks, d): the features' extremes over X[rows]."""
-    for l in range(X.shape[1]):
-        lowest[block, l] = X[rows[first], l]
-        highest[block, l] = X[rows[first], l]
-    for row in rows[first + 1 : last]:
-        for l in range(X.shape[1]):
-            x = X[row, l]
-            lowest[block, l] = x if x < lowest[block, l] else lowest[block, l]
-            highest[block, l] = x if x > highest[block, l] else highest[block, l]
-
-
-@loop()
 def round_points(first, last, block, X, grid, rounded):
     """Put the points on the grid."""
     lowest, step, finer, relative, absolute = grid
@@ -65,17 +52,12 @@ def round_points(first, last, block, X, grid, rounded):
             steps = (X[i, l] - lowest[l]) * per_step
             steps = steps if steps > zero else zero
             codes[i, l] = np.int32((steps if steps < top else top) + half)
-        sq_lengths[i] = _sq_length(codes, i)
+        sq_length = np.int64(0)
+        for l in range(codes.shape[1]):
+            sq_length += np.int64(codes[i, l]) * np.int64(codes[i, l])
+        sq_lengths[i] = sq_length
         error = np.sqrt(np.float64(_sq_error(X, lowest, step / X.dtype.type(finer), codes, i)))
         errors[i] = error * (1.0 + relative) + absolute
-
-
-@loop(fastmath={"reassoc", "nsz"})
-def _sq_length(codes, i):
-    total = 0.0
-    for l in range(codes.shape[1]):
-        total += np.float64(codes[i, l]) * np.float64(codes[i, l])
-    return total
 
 
 @loop(fastmath={"reassoc", "nsz"})

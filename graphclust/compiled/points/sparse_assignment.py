@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from graphclust.compiled.points.bounded_assignment import lowest_bound, nearest_and_open, renew_lower_bounds
+from graphclust.compiled.points.bounded_assignment import label_point, lowest_bound, nearest_and_open
 from graphclust.compiled.runtime.loops import loop
 
 
@@ -120,10 +120,7 @@ def assign_sparse(first, last, block, pairs, few, groups, drift, bounds):
                     if exact < closest:
                         closest = exact
                         winner = j
-        labels[position] = winner
-        upper[position] = np.sqrt(nearest + 3.0 * error) - moved[winner]
-        sq_distances[winner] = np.inf
-        renew_lower_bounds(position, sq_distances, error, groups, drift, bounds)
+        label_point(position, winner, nearest, sq_distances, error, groups, drift, bounds)
 
 
 @loop()

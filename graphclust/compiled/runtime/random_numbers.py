@@ -41,15 +41,6 @@ def fill_uniforms(key, turn, first, uniforms):
 
 
 @loop()
-def sum_masses(weights, sq_distances):
-    """Sum of w d^2, added from the first to the last."""
-    total = 0.0
-    for i in range(len(weights)):
-        total += weights[i] * sq_distances[i]
-    return total
-
-
-@loop()
 def draw_each(key, turn, first, factor, weights, sq_distances, drawn):
     """Draw each i independently with probability min(1, factor w d^2); returns how many are drawn.
 

@@ -1,7 +1,7 @@
 """The data of k-means, dense or sparse: what the algorithms ask of points, each answered by a compiled loop."""
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from scipy import sparse
@@ -38,8 +38,28 @@ _ENTRIES = 1 << 16
 _FEW = 32
 
 
-class DensePoints:
-    """The rows of a C-ordered (n, d) array of float32 or float64."""
+class PointsBase:
+    """What dense and sparse points share: the matrix (n, d) whose rows they are, of float32 or float64."""
+
+    values: np.ndarray
+
+    def __init__(self, matrix: Any):
+        self.matrix, self.dtype = matrix, matrix.dtype
+        self.n, self.d = matrix.shape
+
+    @cached_property
+    def largest(self) -> float:
+        return largest_size(self.values)
+
+    def take(self, rows: np.ndarray | slice) -> Self:
+        return type(self)(self.matrix[rows])
+
+    def scale_by(self, exponent: int) -> Self:
+        return type(self)(times_power_of_two(self.matrix, exponent))
+
+
+class DensePoints(PointsBase):
+    """The rows of a C-ordered array."""
 
     sum_loop: Callable[..., None] = staticmethod(sum_chunks)
     add_loop: Callable[..., None] = staticmethod(add_rows)
@@ -47,19 +67,14 @@ class DensePoints:
     approach_loop: Callable[..., None] = staticmethod(approach)
 
     def __init__(self, values: np.ndarray):
-        self.values = self.data = plain(values)  # as the loops take it
-        self.n, self.d = values.shape
-        self.dtype = values.dtype
+        super().__init__(plain(values))
+        self.values = self.data = self.matrix  # as the loops take it
         self.work = self.d
         self.rounding = (self.d + 16) * float(np.finfo(self.dtype).eps) + 1e-6
         # Whether a row has features enough for several threads to share them.
         self.is_wide = self.d >= _MANY_FEATURES
         # The loop for points without bounds, if it is another one: it wants their products with the centroids.
         self.enter_loop = None if self.d < _FEW_FEATURES else assign_by_products
-
-    @cached_property
-    def largest(self) -> float:
-        return largest_size(self.values)
 
     def assignment(self, k: int) -> tuple[Callable[..., None], int]:
         """The loop that assigns to k centroids, and for how many groups of them it should keep bounds."""
@@ -89,12 +104,6 @@ class DensePoints:
         """Whether one of these points is another than the point `row`."""
         return bool((self.values[rows] != self.values[row]).any())
 
-    def take(self, rows: np.ndarray | slice) -> "DensePoints":
-        return DensePoints(self.values[rows])
-
-    def scale_by(self, exponent: int) -> "DensePoints":
-        return DensePoints(times_power_of_two(self.values, exponent))
-
     def sq_lengths(self, rows: np.ndarray, origin: np.ndarray) -> np.ndarray:
         """|x - origin|^2 of these points, float64."""
         lengths = np.empty(len(rows) + 3, self.dtype)
@@ -107,8 +116,8 @@ class DensePoints:
         return lengths[: len(rows)].astype(np.float64)
 
 
-class SparsePoints:
-    """The rows of a CSR matrix of float32 or float64."""
+class SparsePoints(PointsBase):
+    """The rows of a CSR matrix."""
 
     sum_loop: Callable[..., None] = staticmethod(sum_chunks_sparse)
     add_loop: Callable[..., None] = staticmethod(add_rows_sparse)
@@ -118,12 +127,10 @@ class SparsePoints:
     is_wide = False
 
     def __init__(self, matrix: Any):
-        self.n, self.d = matrix.shape
-        self.dtype = matrix.dtype
+        super().__init__(matrix)
         self.indptr = plain(matrix.indptr.astype(np.int64, copy=False))
         self.indices = plain(matrix.indices.astype(np.int32, copy=False))
         self.values = plain(matrix.data)
-        self.matrix = matrix
         self.sq_norms = np.zeros(self.n)
         filled = np.flatnonzero(np.diff(self.indptr))
         if len(filled):
@@ -132,10 +139,6 @@ class SparsePoints:
         longest = int(np.diff(self.indptr).max())
         self.work = max(1, longest)
         self.rounding = (longest + 16) * float(np.finfo(self.dtype).eps) + 1e-6
-
-    @cached_property
-    def largest(self) -> float:
-        return largest_size(self.values)
 
     def assignment(self, k: int) -> tuple[Callable[..., None], int]:
         return assign_sparse, k
@@ -173,12 +176,6 @@ class SparsePoints:
         one, some = self.rows(row)[0], self.matrix[rows]
         n_filled = np.bincount(np.repeat(np.arange(len(rows)), np.diff(some.indptr)), some.data != 0, len(rows))
         return bool((some.data != one[some.indices]).any() or (n_filled != np.count_nonzero(one)).any())
-
-    def take(self, rows: np.ndarray | slice) -> "SparsePoints":
-        return SparsePoints(self.matrix[rows])
-
-    def scale_by(self, exponent: int) -> "SparsePoints":
-        return SparsePoints(times_power_of_two(self.matrix, exponent))
 
     def sq_lengths(self, rows: np.ndarray, origin: np.ndarray) -> np.ndarray:
         return self.sq_norms[rows] - 2.0 * (self.matrix[rows] @ origin) + (origin**2).sum()

@@ -17,7 +17,6 @@ import numpy.typing as npt
 
 from graphclust.checks import K_OF_POINTS, Seed, as_generator, as_number, as_whole_number
 from graphclust.compiled.points.k_means import (
-    DrawnSeeds,
     NearestSeeds,
     Reach,
     adopt_at_once,
@@ -115,10 +114,10 @@ def draw_seeds(
     boundaries = row_blocks(points.n, ROWS)
     seeds = np.empty((k, points.d), points.dtype)
     to_seeds, near = np.zeros((n_candidates, k)), np.zeros(k)
-    sq_distances = distances_without_seeds(weights)
+    # Infinite before there is a seed; 0, as at a seed, where no weight is and none can be drawn.
+    sq_distances = np.where(weights > 0.0, np.inf, 0.0)
     nearest = NearestSeeds(np.zeros(points.n, np.int64), sq_distances)
     gains = np.zeros((len(boundaries) - 1, n_candidates))
-    drawn_seeds = DrawnSeeds(seeds, to_seeds, near, gains)
 
     def gains_of(candidates: np.ndarray, n_seeds: int, new_seed: int) -> np.ndarray:
         gains[:] = 0.0
@@ -131,7 +130,8 @@ def draw_seeds(
     def adopt(candidates: np.ndarray, n_seeds: int) -> int:
         """The row of the best candidate, which becomes seed number n_seeds."""
         if len(gains) == 1 and isinstance(points, DensePoints):  # as below, in one call
-            return candidates[adopt_at_once(points.values, candidates, n_seeds, weights, nearest, drawn_seeds)]
+            reach = Reach(to_seeds, near, n_seeds)
+            return candidates[adopt_at_once(points.values, candidates, seeds, weights, reach, nearest, gains)]
         best = 0 if len(candidates) == 1 else int(np.argmax(gains_of(candidates, n_seeds, -1)))
         row = candidates[best : best + 1]
         gains_of(row, n_seeds, n_seeds)
@@ -152,11 +152,6 @@ def draw_seeds(
         rows[n_seeds] = adopt(drawn, n_seeds)
         progress.step(n_seeds + 1, k)
     return rows
-
-
-def distances_without_seeds(weights: np.ndarray) -> np.ndarray:
-    """Squared distances before there is a seed: infinite; 0, as at a seed, where no weight is and none can be drawn."""
-    return np.where(weights > 0.0, np.inf, 0.0)
 
 
 def draw_rows(
@@ -215,7 +210,7 @@ class Part(NamedTuple):
 class PointDistances(NamedTuple):
     """Squared distance to, and number of, the nearest candidate of each point of a block; sum of weight x distance.
 
-    Before there is a candidate the sum is that of the weights.
+    It is added from the first point to the last. Before there is a candidate it is the sum of the weights.
     """
 
     sq_distances: np.ndarray
@@ -276,9 +271,9 @@ class PointRounds:
 
 
 def no_distances(source: Any, first: int, last: int, part: Part) -> PointDistances:
-    """Before there is a candidate."""
-    mass = float(np.cumsum(part.weights)[-1])  # from the first to the last
-    return PointDistances(distances_without_seeds(part.weights), np.zeros(last - first, np.int64), mass)
+    """Before there is a candidate: as in `draw_seeds`."""
+    sq_distances = np.where(part.weights > 0.0, np.inf, 0.0)
+    return PointDistances(sq_distances, np.zeros(last - first, np.int64), float(np.cumsum(part.weights)[-1]))
 
 
 def draw_by_weight(source: Any, first: int, last: int, part: Part, target: float) -> np.ndarray:
@@ -313,7 +308,6 @@ def add_draws(source: Any, before: Candidates | None, draws: list[np.ndarray]) -
 
 
 def count_candidates(source: Any, candidates: Candidates) -> int:
-    """How many there are."""
     return len(candidates.points)
 
 
@@ -326,11 +320,10 @@ def approach_distances(
     for chosen, rank, to_seeds, near in candidates.batches:
         reach, gains = Reach(to_seeds, near, rank), np.zeros((1, len(chosen)))
         run_in_blocks(points.approach_loop, everyone, points.against(chosen), weights, reach, nearest, gains)
-    return PointDistances(nearest.sq_distances, nearest.seeds, random_numbers.sum_masses(weights, nearest.sq_distances))
+    return PointDistances(nearest.sq_distances, nearest.seeds, float(np.cumsum(weights * nearest.sq_distances)[-1]))
 
 
 def mass_of(source: Any, first: int, last: int, distances: PointDistances) -> float:
-    """The mass of a block."""
     return distances.mass
 
 

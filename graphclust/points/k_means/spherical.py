@@ -18,14 +18,7 @@ from graphclust.errors import GraphValidationError
 from graphclust.float_scaling import balance_rows
 from graphclust.points.k_means.lloyd import initial_centroids
 from graphclust.points.k_means.lloyd_iteration import KMeansResult, ValidationCurve
-from graphclust.points.k_means.points import (
-    DensePoints,
-    Points,
-    SparsePoints,
-    as_cluster_count,
-    as_point_weights,
-    as_points,
-)
+from graphclust.points.k_means.points import Points, as_cluster_count, as_point_weights, as_points
 from graphclust.points.k_means.seeding import warn_if_fewer
 from graphclust.points.k_means.steps import BoundedAssignment, cluster_sums, own_sq_distances, update_centroids
 from graphclust.progress import ProgressLike, as_progress
@@ -169,15 +162,13 @@ def _sq_distances(points: Points, labels: np.ndarray, centroids: np.ndarray, mea
 
 def directions_and_lengths(points: Points) -> tuple[Points, np.ndarray]:
     """The points scaled to unit length, rows of zeros left as they are, and lengths that are 0 for these alone."""
-    dense = isinstance(points, DensePoints)
-    rows = points.values if isinstance(points, DensePoints) else points.matrix
     # Squares of numbers out of these bounds lose digits, of float32 too.
-    rows, _ = balance_rows(rows, 1e-12, 1e15)
-    balanced: Points = DensePoints(rows) if dense else SparsePoints(rows)
-    lengths = np.sqrt(balanced.sq_lengths(np.arange(points.n), np.zeros(points.d)))
+    rows, _ = balance_rows(points.matrix, 1e-12, 1e15)
+    lengths = np.sqrt(type(points)(rows).sq_lengths(np.arange(points.n), np.zeros(points.d)))
     scale = (1.0 / np.where(lengths > 0.0, lengths, 1.0)).astype(points.dtype)
-    units = rows * scale[:, None] if dense else sparse.csr_array(sparse.diags_array(scale) @ rows)
-    return DensePoints(units) if dense else SparsePoints(units), lengths
+    is_sparse = sparse.issparse(rows)
+    units = sparse.csr_array(sparse.diags_array(scale) @ rows) if is_sparse else rows * scale[:, None]
+    return type(points)(units), lengths
 
 
 def _unit(vectors: np.ndarray) -> np.ndarray:

@@ -12,26 +12,9 @@ The update adds up clusters in an order that depends on the members alone, and f
 import numpy as np
 
 from graphclust.compiled.points.bounded_assignment import Bounds, Drift, Entering, Groups, add_movement
-from graphclust.compiled.points.k_means import (
-    Chunks,
-    Polled,
-    Renewed,
-    Totals,
-    Voters,
-    Votes,
-    change_votes,
-    group_rows,
-    renew_centroids,
-)
-from graphclust.compiled.points.quantized_points import (
-    FINER,
-    Grid,
-    Rounded,
-    feature_ranges,
-    round_points,
-    tighten_bounds,
-)
-from graphclust.compiled.runtime.blocks import row_blocks, run_in_blocks, thread_blocks
+from graphclust.compiled.points.k_means import Chunks, Totals, Voters, Votes, change_votes, group_rows, renew_centroids
+from graphclust.compiled.points.quantized_points import FINER, Grid, Rounded, round_points, tighten_bounds
+from graphclust.compiled.runtime.blocks import map_blocks, row_blocks, run_in_blocks, thread_blocks
 from graphclust.float_scaling import exponent_beyond, largest_size, times_power_of_two
 from graphclust.points.k_means.points import DensePoints, Points, point_blocks, sq_lengths
 
@@ -56,11 +39,14 @@ class RoundedPoints:
 
     def choose_steps(self, values: np.ndarray, rows: np.ndarray) -> None:
         """Take the steps from these rows of values."""
-        boundaries = row_blocks(len(rows), _ROWS)
-        lowest, highest = np.empty((2, len(boundaries) - 1, values.shape[1]), values.dtype)
-        run_in_blocks(feature_ranges, boundaries, values, rows, lowest, highest)
-        self.lowest = lowest.min(axis=0)
-        step = (highest.max(axis=0) - self.lowest).max() / values.dtype.type(255)
+
+        def ranges(first: int, last: int, block: int) -> tuple[np.ndarray, np.ndarray]:
+            some = values[rows[first:last]]
+            return some.min(axis=0), some.max(axis=0)
+
+        lowest, highest = zip(*map_blocks(ranges, row_blocks(len(rows), _ROWS)), strict=True)
+        self.lowest = np.min(lowest, axis=0)
+        step = (np.max(highest, axis=0) - self.lowest).max() / values.dtype.type(255)
         # Without a range, or with one whose inverse would not be finite, every step is as good as another.
         self.step = step if step > 1000 * np.finfo(step.dtype).tiny else values.dtype.type(1)
         # What the rounding of numbers may add to an error: a part of it, and four roundings of 255 steps a feature.
@@ -101,7 +87,8 @@ class BoundedAssignment:
         n = len(self.order)
         self.loop, n_groups = points.assignment(k)
         n_groups = max(1, min(n_groups, most_groups or k, _MOST_BYTES // (4 * n)))
-        self.groups = groups_of(group_centroids(self.scaled_centroids, n_groups))
+        group = group_centroids(self.scaled_centroids, n_groups)
+        self.groups = Groups(np.argsort(group, kind="stable"), np.append(0, np.cumsum(np.bincount(group))), group)
         n_groups = len(self.groups.starts) - 1
         self.against = self.points.against(self.scaled_centroids)
         self.moved = np.zeros(k)
@@ -162,13 +149,6 @@ class BoundedAssignment:
         self.against = self.points.renew(self.against, self.scaled_centroids, self.moved)
         add_movement(self.moved, self.groups, self.group_drift, self.drift)
         return moved
-
-
-def groups_of(group: np.ndarray) -> Groups:
-    """Centroids by group (k,), none of which is empty."""
-    if not group.any():  # as below, sooner
-        return Groups(np.arange(len(group)), np.array([0, len(group)]), group)
-    return Groups(np.argsort(group, kind="stable"), np.append(0, np.cumsum(np.bincount(group))), group)
 
 
 def assign_once(points: Points, centroids: np.ndarray) -> np.ndarray:
@@ -301,11 +281,7 @@ def _farthest_point(points: Points, weights: np.ndarray, labels: np.ndarray, mea
 
 
 class Tally:
-    """What the points of the batch add up to, each with the vote of its latest label.
-
-    sums (k, d), masses (k,): sum of w x and of w by cluster; sq_lengths (k,): sum of w |x - center|^2.
-    counts (k,): the points of positive weight; sq_errors (k,): sum of w |x - mean|^2, as of the last `renew`.
-    """
+    """What the points of the batch add up to, each with the vote of its latest label: the `Totals` of the clusters."""
 
     def __init__(self, points: Points, order: np.ndarray, weights: np.ndarray, k: int, batch_size: int):
         self.points, self.order = points, order
@@ -315,13 +291,12 @@ class Tally:
         self.center = (sums[0] / masses[0]).astype(points.dtype).astype(np.float64)
         self.labels = np.full(points.n, -1)
         self.row_sq_lengths = np.empty(points.n)
-        self.sums, self.masses, self.sq_lengths = np.zeros((k, points.d)), np.zeros(k), np.zeros(k)
-        self.counts, self.touched, self.sq_errors = np.zeros(k), np.ones(k, bool), np.zeros(k)
         # As the loops take them.
         self._voters = Voters(order, weights, self.row_sq_lengths, self.labels)
         self._votes = Votes(*(np.empty(2 * points.n, dtype) for dtype in (np.int64, np.float64, np.int64)))
-        self._polled = Polled(self.counts, self.sq_lengths, self.touched)
-        self._totals = Totals(self.sums, self.masses, self.sq_lengths, self.counts)
+        self.sums, self.touched = np.zeros((k, points.d)), np.ones(k, bool)
+        self.masses, self.sq_lengths, self.counts, self.sq_errors = np.zeros((4, k))
+        self._totals = Totals(self.sums, self.masses, self.sq_lengths, self.counts, self.touched, self.sq_errors)
 
     def update(self, labels: np.ndarray) -> bool:
         """Take the labels of the first rows in `order`, perhaps more rows than before; False if none has changed."""
@@ -329,7 +304,7 @@ class Tally:
             entered = slice(self.n_rows, len(labels))
             self.row_sq_lengths[entered] = self.points.sq_lengths(self.order[entered], self.center)
             self.n_rows = len(labels)
-        n_votes = change_votes(labels, self._voters, self._polled, self._votes)
+        n_votes = change_votes(labels, self._voters, self._totals, self._votes)
         if n_votes:
             rows, weights, clusters = (array[:n_votes] for array in self._votes)
             add_to_clusters(self.points, rows, weights, clusters, self.sums, self.masses)
@@ -356,10 +331,10 @@ class Tally:
         which = np.flatnonzero(self.touched)
         self.touched[:] = False
         k = len(centroids)
-        renewed = Renewed(centroids.copy(), np.zeros(k), self.sq_errors)
+        means, moved = centroids.copy(), np.zeros(k)
         boundaries = row_blocks(len(which), k if centroids.size <= _SMALL else 1 + k // 16)
-        run_in_blocks(renew_centroids, boundaries, which, self._totals, self.center, centroids, renewed)
-        return renewed.centroids, renewed.moved
+        run_in_blocks(renew_centroids, boundaries, which, self._totals, self.center, means, moved)
+        return means, moved
 
     def standard_errors(self, moved: np.ndarray) -> np.ndarray:
         """Estimated standard deviation of each centroid before it moved; infinite where one point or none speaks."""
