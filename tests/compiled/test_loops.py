@@ -22,7 +22,7 @@ from graphclust.compiled.graphs.csr import check_rows
 from graphclust.compiled.graphs.levels import Task
 from graphclust.compiled.runtime import loops, random_numbers
 from graphclust.compiled.runtime.loop_cache import fingerprint
-from graphclust.compiled.runtime.loops import plain, read_only, start_compiler
+from graphclust.compiled.runtime.loops import plain, start_compiler
 from graphclust.engine import levels
 from graphclust.engine.contraction import agglomerate
 from graphclust.engine.levels import run_on
@@ -102,11 +102,6 @@ def test_orders_and_draws_are_those_of_numpy(shuffle, bits):
         shuffle(order, random_numbers.draws_of(ours))
         assert (order == expected.permutation(n)).all()
     assert ours.random() == expected.random()
-
-
-def test_a_read_only_array_is_the_same_one():
-    values = np.arange(3.0)
-    assert read_only(values) is values
 
 
 def test_no_reference_is_lost_or_kept():

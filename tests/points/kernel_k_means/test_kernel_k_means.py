@@ -39,12 +39,6 @@ def test_seeds_follow_the_squared_distances():
     assert chi_square(weights * diagonal * (1 - np.eye(3))) > 38.0
 
 
-def test_fewer_distinct_points_than_seeds():
-    with pytest.warns(ConvergenceWarning, match="only 2 distinct"):
-        seeds = gc.kernel_kmeans_plusplus(np.repeat([[0.0], [3.0]], 4, axis=0), 5, rng=2)
-    assert len(seeds.rows) == 2 and not seeds.sq_distances.any()
-
-
 def test_two_pairs_on_a_line():
     result = gc.kernel_kmeans([[0.0], [1.0], [10.0], [11.0]], 2, kernel="linear", init=[0, 1, 1, 1])
     assert result.labels.tolist() == [0, 0, 1, 1]
