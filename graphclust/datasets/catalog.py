@@ -147,10 +147,9 @@ def entries() -> tuple[CatalogEntry, ...]:
 
 
 def _of_row(row: dict[str, str]) -> CatalogEntry:
-    numbers: dict[str, Any] = {name: int(row[name]) for name in ("id", "rows", "columns", "entries")}
-    unknown: dict[str, Any] = {name: int(row[name]) if row[name] else None for name in ("strong_components", "year")}
-    texts: dict[str, Any] = {name: row[name] for name in ("group", "name", "kind", "structure", "type", "authors")}
-    return CatalogEntry(SUITESPARSE, auxiliary=tuple(row["auxiliary"].split()), **numbers, **unknown, **texts)
+    whole = ("id", "rows", "columns", "entries", "strong_components", "year")  # the last two may be unknown
+    values: dict[str, Any] = row | {name: int(row[name]) if row[name] else None for name in whole}
+    return CatalogEntry(SUITESPARSE, **values | {"auxiliary": tuple(row["auxiliary"].split())})
 
 
 def find(

@@ -219,7 +219,10 @@ class Hierarchy(OfGraph):
         k = as_whole_number(
             k, "k", at_least=1, at_most=self.graph.n_nodes, why=", the number of nodes", if_none=K_OF_GRAPH
         )
-        labels, parameters = cut(self._linkage, k), {**self.parameters, "cut": k}
+        n, top = self.graph.n_nodes, np.arange(2 * self.graph.n_nodes - 1)
+        for row in range(n - k - 1, -1, -1):  # the last k - 1 unions are not made
+            top[self._linkage[row, :2].astype(np.int64)] = top[n + row]
+        labels, parameters = np.unique(top[:n], return_inverse=True)[1], {**self.parameters, "cut": k}
         said = [one for one in self.remarks if "isolated node" not in one]  # here they have clusters as all others
         depth = sum(len(ids) < k for ids in self.ids)
         return clustering_of(
@@ -356,12 +359,3 @@ def linkage_of(graph: Graph, levels: Sequence[Labels]) -> npt.NDArray[np.float64
         np.maximum.at(merged, above, number)  # the last union of a cluster has the highest number
         number, current = merged, target.astype(np.int32)
     return rows
-
-
-def cut(linkage: npt.NDArray[np.float64], k: int) -> Labels:
-    """Labels 0..k-1 after all but the last k - 1 unions of a linkage."""
-    n = len(linkage) + 1
-    top = np.arange(2 * n - 1)
-    for row in range(n - k - 1, -1, -1):
-        top[linkage[row, :2].astype(np.int64)] = top[n + row]
-    return np.unique(top[:n], return_inverse=True)[1]

@@ -99,7 +99,10 @@ def write_labels(
     with whole_file(path, overwrite, lambda: _size(names, labels, kind)) as file:
         if kind == "npz":
             more: dict[str, Any] = {} if origin is None else {"origin": np.array(json.dumps(origin))}
-            np.savez_compressed(file, nodes=_as_array(names), labels=labels, **more)
+            array = np.array(names, dtype=None if names else np.int64)
+            if array.dtype.kind not in "iUS":  # of whole numbers that int64 cannot hold NumPy made floats or objects
+                array = np.array([str(name) for name in names])
+            np.savez_compressed(file, nodes=array, labels=labels, **more)
         elif kind == "json":
             text = json.dumps(_json_of(names, labels, origin), ensure_ascii=False)
             file.write(text.encode(errors="backslashreplace"))  # a lone surrogate as JSON has it
@@ -144,12 +147,6 @@ def _json_of(names: list[Any], labels: np.ndarray, origin: dict[str, Any] | None
             communities[label].append(name)
     of_name = dict(zip(map(str, names), lists["labels"], strict=True))
     return {"origin": origin, "label_of": of_name, "communities": communities, **lists}
-
-
-def _as_array(names: list[Any]) -> np.ndarray:
-    """Names as an array; of whole numbers that int64 cannot hold NumPy would make floats or objects."""
-    array = np.array(names, dtype=None if names else np.int64)
-    return array if array.dtype.kind in "iUS" else np.array([str(name) for name in names])
 
 
 def label_rows(names: Sequence[Any], labels: np.ndarray, kind: str) -> Iterator[str]:
@@ -308,7 +305,7 @@ def read_label_table(path: str, kind: str) -> tuple[list[Any], np.ndarray]:
     Lines at the top that start with "# " are comments. The first row names the columns where its words are such names,
     or where its label is no number and all others are.
     """
-    rows = list(_tab_rows(path) if kind == "tsv" else _comma_rows(path))
+    rows = list(_rows(path, kind))
     if rows and plain_name(rows[0][1]) in _LABELS and plain_name(rows[0][2]) in _NODES:
         rows = [(line, node, label) for line, label, node in rows[1:]]  # the label comes first
     elif rows and _is_header(rows):
@@ -374,31 +371,17 @@ def _without_comments(file: Iterable[str]) -> Iterator[str]:
         yield "\n" if at_top else line
 
 
-def _tab_rows(path: str) -> Iterator[Row]:
-    """Rows of a table with tabs: line, node and label; blank lines are passed over."""
-    with open(path, encoding="utf-8-sig", newline="\n") as file:
-        for line, text in enumerate(_without_comments(file), 1):
-            columns = text.rstrip("\r\n").split("\t")
-            if columns == [""]:
-                continue
-            if len(columns) != 2:
-                raise GraphFormatError(
-                    f"{quote(text.encode())!r} has {amount(len(columns), 'column')}, expected two: a node, a tab and a "
-                    "label", path, line,
-                )  # fmt: skip
-            yield line, columns[0], columns[1]
-
-
-def _comma_rows(path: str) -> Iterator[Row]:
-    """Rows of a table with commas, as `_tab_rows` gives them."""
+def _rows(path: str, kind: str) -> Iterator[Row]:
+    """Rows of a "tsv" or "csv" table: line, node and label; blank lines are passed over."""
     with open(path, encoding="utf-8-sig", newline="") as file:
-        reader = csv.reader(_without_comments(file), strict=True)
+        form: dict[str, Any] = {"strict": True} if kind == "csv" else {"delimiter": "\t", "quoting": csv.QUOTE_NONE}
+        reader, two = csv.reader(_without_comments(file), **form), "a node" if kind == "csv" else "a node, a tab"
         try:
             for row in filter(None, reader):
                 if len(row) != 2:
-                    said = f"{row} has {amount(len(row), 'column')}, expected two: a node and a label"
+                    said = f"{row} has {amount(len(row), 'column')}, expected two: {two} and a label"
                     raise GraphFormatError(said, path, reader.line_num)
-                number = row[1].strip()
+                number = row[1].strip() if kind == "csv" else row[1]
                 yield reader.line_num, row[0], number if _WHOLE.fullmatch(number) else row[1]
         except csv.Error as problem:
-            raise GraphFormatError(f"is not CSV: {problem}", path, reader.line_num) from None
+            raise GraphFormatError(f"is not {kind.upper()}: {problem}", path, reader.line_num) from None

@@ -162,7 +162,8 @@ def _read_hierarchy(path: str, memory_limit: int | None) -> HierarchyModel:
         _require(options["objective"] in ADDITIVE_OBJECTIVES and options["effort"] in EFFORTS)
         _require(all(bound is None or (type(bound) in (int, float) and bound >= 1.0) for bound in bounds))
         _require(options["levels"] is None or (type(options["levels"]) is int and options["levels"] >= 1))
-        nodes = [*chain.from_iterable(one["nodes"] for one in clusters if one["level"] == 0)]
+        coarsest = [one for one in clusters if one["level"] == 0]
+        nodes = [*chain.from_iterable(one["nodes"] for one in coarsest)]
         _require(nodes and _are_names(nodes, (str, int) if told["named"] else (int,)))
         nodes = [nodes[place] for place in order_of_names(nodes).tolist()]
         _require(told["named"] or nodes == [*range(len(nodes))])
@@ -171,7 +172,11 @@ def _read_hierarchy(path: str, memory_limit: int | None) -> HierarchyModel:
         _require({*sums} == {*ids[-1].tolist()})
         cut, volume = np.array([sums[one] for one in ids[-1].tolist()], np.float64).T
         resolutions, n_ids = tuple(map(float, told["resolutions"])), told["n_ids"]
-        sizes = _node_sizes(clusters, nodes)
+        sizes = None
+        if any("node_sizes" in one for one in coarsest):  # where it is not 1 for all
+            listed = ((one["nodes"], one["node_sizes"]) for one in coarsest)
+            size_of = {node: size for pair in listed for node, size in zip(*pair, strict=True)}
+            sizes = np.array([size_of[node] for node in nodes], np.float64)
         _require(np.isfinite([cut, volume]).all() and _are_sizes(sizes))
         _require(resolutions and all(isfinite(value) and value > 0.0 for value in resolutions))
         _require(n_ids is None or (type(n_ids) is int and max(int(level.max()) for level in ids) < n_ids <= MOST_IDS))
@@ -214,12 +219,3 @@ def _levels(
         levels.append(number[labels])
         ids.append(own[np.argsort(number)])
     return tuple(levels), tuple(ids)
-
-
-def _node_sizes(clusters: list[dict[str, Any]], nodes: list[Any]) -> npt.NDArray[np.float64] | None:
-    """What each node counts for, where it is not 1 for all."""
-    coarsest = [one for one in clusters if one["level"] == 0]
-    if not any("node_sizes" in one for one in coarsest):
-        return None
-    size_of = {node: size for one in coarsest for node, size in zip(one["nodes"], one["node_sizes"], strict=True)}
-    return np.array([size_of[node] for node in nodes], np.float64)

@@ -31,6 +31,12 @@ if TYPE_CHECKING:
 CLUSTERS_SHOWN = 10
 MEMBERS = 4  # nodes of highest degree that are named
 PLAIN_LABEL = re.compile(r"[A-Za-z0-9.+#@*/\\|^-]+")  # that Newick takes without quotes; an underscore means a space
+# What a report has as the clustering has it; its accounts are copied.
+FIGURES = (
+    "kind", "n_aside", "k", "n_clusters", "modularity", "modularity_name", "objective", "resolution", "imbalance",
+    "smallest_to_mean", "seed", "version",
+)  # fmt: skip
+ACCOUNTS = ("seconds", "entries_read", "decided", "parameters")
 # What is of undirected graphs alone.
 CUTS = (
     "normalized_cut", "mean_normalized_cut", "edge_cut", "volume", "conductance", "min_cuts", "n_well_connected",
@@ -54,39 +60,24 @@ def as_data(clustering: Clustering) -> dict[str, Any]:
         cuts |= {name: cuts[name].tolist() for name in ("volume", "conductance", "min_cuts")}
         cuts["mean_normalized_cut"] = clustering.normalized_cut / max(clustering.n_clusters, 1)
     data = {
-        "kind": clustering.kind,
         "n_nodes": graph.n_nodes,
         "n_edges": graph.n_edges,
         "weighted": graph.weights is not None,
         "n_isolated": int(graph.isolated.sum()),
-        "n_aside": clustering.n_aside,
         "n_components": graph.n_components,
-        "k": clustering.k,
-        "n_clusters": clustering.n_clusters,
-        "modularity": clustering.modularity,
-        "modularity_name": clustering.modularity_name,
         "layer_modularity": {str(name): value for name, value in clustering.layer_modularity.items()},
-        "objective": clustering.objective,
-        "resolution": clustering.resolution,
         "natural_range": None if clustering.natural_range is None else list(clustering.natural_range),
         "largest_share": float(clustering.loads.max() / clustering.loads.sum()),
         "smallest_share": float(clustering.loads.min() / clustering.loads.sum()),
-        "imbalance": clustering.imbalance,
-        "smallest_to_mean": clustering.smallest_to_mean,
         "n_pieces": clustering.n_pieces if clustering.objective == "edge_cut" else None,
         "sizes": clustering.sizes.tolist(),
         "coreset_size": None if coreset is None else len(coreset.nodes),
         "n_undecided": None if clustering.undecided is None else int(clustering.undecided.sum()),
         "remarks": list(clustering.remarks),
-        "seconds": dict(clustering.seconds),
-        "entries_read": dict(clustering.entries_read),
-        "decided": dict(clustering.decided),
-        "parameters": dict(clustering.parameters),
-        "seed": clustering.seed,
         "file": graph.file,
-        "version": clustering.version,
     }
-    return data | cuts
+    data |= {name: getattr(clustering, name) for name in FIGURES}
+    return data | {name: dict(getattr(clustering, name)) for name in ACCOUNTS} | cuts
 
 
 def as_text(clustering: Clustering) -> str:

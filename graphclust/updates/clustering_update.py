@@ -147,7 +147,8 @@ def partition_again(
     if is_apart and is_all:
         taken[:] = True
     elif not keeps_cuts and not is_all and (is_aside if looked_at is not None else is_aside & taken).any():
-        taken = np.where(_are_in_components_of(graph, is_aside), _are_in_components_of(graph, kept >= 0), taken)
+        of, is_kept = graph.components, kept >= 0
+        taken = np.where(np.isin(of, of[is_aside]), np.isin(of, of[is_kept]), taken)
     if wanted.k > (n_taken := int(np.count_nonzero(taken))):
         words = ("node is left", "nodes are left") if has_isolated else ("node has edges", "nodes have edges")
         raise ParameterError(f"after the edits {amount(n_taken, *words)}, fewer than k={wanted.k}")
@@ -187,11 +188,6 @@ def _without_full(kept: Labels, edit: EditedGraph, wanted: Requirements) -> Labe
         return kept
     load = np.bincount(kept + 1, wanted.sizes)
     return np.where((edit.node_weight > 0.0) & (load > wanted.most)[kept + 1], -1, kept)
-
-
-def _are_in_components_of(graph: Graph, nodes: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
-    """Whether each node is in a component that has one of the given nodes, shape (n_nodes,)."""
-    return np.isin(graph.components, graph.components[nodes])
 
 
 def _improve(

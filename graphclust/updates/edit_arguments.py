@@ -102,7 +102,10 @@ class NodeRows:
 
     def __init__(self, graph: Graph):
         self.n = self.end = graph.n_nodes
-        self.row: dict[Hashable, int] | None = None if graph.nodes is None else _rows_by_name(graph)
+        held = vars(graph)  # an edited graph has the rows from the one before, so that names are looked at once
+        if graph.nodes is not None and "_row_of_name" not in held:
+            held["_row_of_name"] = {name: row for row, name in enumerate(node_names(graph))}
+        self.row: dict[Hashable, int] | None = held.get("_row_of_name")
         self.new: dict[Hashable, int] = {}
 
     def keep_for(self, graph: Graph) -> None:
@@ -112,7 +115,7 @@ class NodeRows:
 
     def add(self, names: Iterable[Hashable] | None) -> None:
         """Nodes that are not there come about."""
-        listed = _as_list("added_nodes", names)
+        listed = as_list("added_nodes", names)
         rows = self.rows("added_nodes", listed, True)
         for name, row in zip(listed, rows.tolist(), strict=True):
             if row < self.n:
@@ -123,9 +126,6 @@ class NodeRows:
     def ends(self, argument: str, source: Any, target: Any, may_come: bool) -> tuple[Rows, Rows]:
         """The rows of both ends of edges."""
         return self.rows(argument, source, may_come), self.rows(argument, target, may_come)
-
-    def rows_of(self, argument: str, names: Iterable[Hashable] | None) -> npt.NDArray[np.int64]:
-        return np.unique(self.rows(argument, _as_list(argument, names), False))
 
     def rows(self, argument: str, names: Sequence[Any] | npt.NDArray[Any], may_come: bool) -> npt.NDArray[np.int64]:
         """The rows of the nodes that an argument names; new ones get the rows after the last where they may come."""
@@ -156,14 +156,16 @@ class NodeRows:
             except TypeError:
                 raise TypeError(f"{argument} names node {name!r}, a {type(name).__name__}; expected a name") from None
             if row < 0:
+                there = self._other_form(name)
                 if not may_come:
-                    raise EditError(
-                        f"{argument} names node {name!r}, which the graph does not have; {self._remedy(argument, name)}"
-                    )
+                    remedy = "added= takes edges of new nodes" if argument == "reweighted" else "leave it out"
+                    if there is not None:
+                        remedy = f"it has {there!r}, a {type(there).__name__}"
+                    raise EditError(f"{argument} names node {name!r}, which the graph does not have; {remedy}")
                 if name is None or name != name:  # nan is not itself
                     what = name if argument == "added_nodes" else f"an edge that ends in {name!r}"
                     raise ParameterError(f"{argument} holds {what}, expected names of nodes")
-                if (there := self._other_form(name)) is not None:
+                if there is not None:
                     warn_caller(
                         f"{argument} names node {name!r}, a {type(name).__name__}, which comes about beside {there!r}, "
                         f"a {type(there).__name__}, that the graph has; expected names as the graph has them",
@@ -184,26 +186,12 @@ class NodeRows:
             form = str(name)
         return form if form is not None and self.row is not None and (form in self.row or form in self.new) else None
 
-    def _remedy(self, argument: str, name: Hashable) -> str:
-        """What helps who names a node that is not there."""
-        if (there := self._other_form(name)) is not None:
-            return f"it has {there!r}, a {type(there).__name__}"
-        return "added= takes edges of new nodes" if argument == "reweighted" else "leave it out"
 
-
-def _as_list(argument: str, names: Iterable[Hashable] | None) -> list[Any]:
+def as_list(argument: str, names: Iterable[Hashable] | None) -> list[Any]:
     if isinstance(names, str) or not isinstance(names, Iterable | None):
         kind = type(names).__name__
         raise TypeError(f"{argument}={names!r} is a {kind}, expected a list of nodes, as [{names!r}]")
     return [] if names is None else list(names)
-
-
-def _rows_by_name(graph: Graph) -> dict[Hashable, int]:
-    """The row of each name; an edited graph has it from the one before, so that names are looked at once."""
-    held = vars(graph)
-    if "_row_of_name" not in held:
-        held["_row_of_name"] = {name: row for row, name in enumerate(node_names(graph))}
-    return held["_row_of_name"]
 
 
 class SideRows(NodeRows):

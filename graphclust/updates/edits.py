@@ -18,7 +18,7 @@ from graphclust.graph.layers import LayeredGraph, graph_of
 from graphclust.graph.matrices import check_degrees
 from graphclust.graph.node_order import node_names
 from graphclust.io.kinds import BUILD
-from graphclust.updates.edit_arguments import Edges, NodeRows, SideRows, as_edges, as_node_weights
+from graphclust.updates.edit_arguments import Edges, NodeRows, SideRows, as_edges, as_list, as_node_weights
 
 WRONG_EDGE = {
     "added": "is there already; reweighted= changes its weight",
@@ -111,7 +111,7 @@ def apply_edits(
     made, by = _with_changes(wide, changes, entries), _differences(wide, changes, entries)
     n_changed = np.bincount(np.concatenate([changes.source, changes.target]), minlength=wide.n_nodes)
     rows = np.arange(wide.n_nodes)
-    gone = finder.rows_of("removed_nodes", removed_nodes)
+    gone = np.unique(finder.rows("removed_nodes", as_list("removed_nodes", removed_nodes), False))
     names, weights = as_node_weights(node_weight)
     weighed, of_nodes = finder.rows("node_weight", names, False), None
     if len(weighed):
