@@ -228,22 +228,17 @@ def read_kept_graph(file: pathlib.Path, details: bool = True) -> tuple[Graph, Lo
     """What `keep_graph` wrote, with what is known beside the graph or without; None if it is missing or was damaged."""
 
     def made(header: dict[str, Any], arrays: dict[str, np.ndarray], known: dict[str, Any]) -> tuple[Graph, LoadInfo]:
-        graph = graph_of_checked_rows(
-            arrays["indptr"], _within(arrays["indices"], len(arrays["indptr"]) - 1), arrays.get("weights"),
-            arrays.get("nodes"), tuple(header.pop("graph_remarks")),
-        )  # fmt: skip
+        indptr, indices = arrays["indptr"], arrays["indices"]
+        # A compiled loop would follow them out of its arrays; all else is left to the checksums.
+        if indices.dtype != np.int32 or (len(indices) and indices.view(np.uint32).max() >= len(indptr) - 1):
+            raise ValueError("indices are out of range")
+        remarks = tuple(header.pop("graph_remarks"))
+        graph = graph_of_checked_rows(indptr, indices, arrays.get("weights"), arrays.get("nodes"), remarks)
         header |= {"counts": EdgeCounts(**header["counts"]), "details": known}
         header |= {name: tuple(header[name]) for name in ("remarks", "repairs")}
         return graph, LoadInfo(**header)
 
     return _read(file, made, details)
-
-
-def _within(indices: np.ndarray, n_nodes: int) -> np.ndarray:
-    """Refuse indices that a compiled loop would follow out of its arrays; all else is left to the checksums."""
-    if indices.dtype != np.int32 or (len(indices) and indices.view(np.uint32).max() >= n_nodes):
-        raise ValueError("indices are out of range")
-    return indices
 
 
 def keep_communities(file: pathlib.Path, communities: Communities) -> None:

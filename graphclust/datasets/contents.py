@@ -6,7 +6,6 @@ import io
 import os
 import pathlib
 import tarfile
-from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -29,11 +28,11 @@ def check_matrix(file: pathlib.Path, entry: CatalogEntry) -> None:
         name, sizes = _first_matrix(file)
     except UnsafeArchiveError:
         raise
-    except (tarfile.TarError, EOFError, UnicodeError, GraphFormatError):
+    except (tarfile.TarError, EOFError, ValueError, GraphFormatError):
         return
     if name != expected:
         raise IntegrityError(f"{file} holds {name or 'no matrix'}, expected {expected}; it was removed")
-    if sizes is None:
+    if len(sizes) != 3:
         return
     n_rows, n_columns, n_lines = sizes
     # A symmetric matrix is stored as one triangle; explicit zeros are lines, and no entries of the catalog.
@@ -46,8 +45,8 @@ def check_matrix(file: pathlib.Path, entry: CatalogEntry) -> None:
         )
 
 
-def _first_matrix(file: pathlib.Path) -> tuple[str | None, tuple[int, int, int] | None]:
-    """The name of the first matrix Name/Name.mtx, and rows, columns and entries from its header; None without one."""
+def _first_matrix(file: pathlib.Path) -> tuple[str | None, list[int]]:
+    """The name of the first matrix Name/Name.mtx, None without one, and the rows, columns and entries of its header."""
     with open_source(file) as source:
         stream: Any = source
         with tarfile.open(fileobj=stream, mode="r|") as archive:
@@ -55,17 +54,10 @@ def _first_matrix(file: pathlib.Path) -> tuple[str | None, tuple[int, int, int] 
                 refuse_unsafe(member, source.path)
                 content = archive.extractfile(member) if MATRIX.fullmatch(member.name) else None
                 if content is not None:
-                    return member.name.removeprefix("./"), _sizes(content.read(MOST_HEADER_BYTES))
-    return None, None
-
-
-def _sizes(start: bytes) -> tuple[int, int, int] | None:
-    with suppress(ValueError):
-        for line in io.BytesIO(start):
-            if line.strip() and not line.lstrip().startswith(b"%"):
-                n_rows, n_columns, n_entries = map(int, line.split())
-                return n_rows, n_columns, n_entries
-    return None
+                    lines = map(bytes.split, io.BytesIO(content.read(MOST_HEADER_BYTES)))
+                    sizes = next((words for words in lines if words and not words[0].startswith(b"%")), [])
+                    return member.name.removeprefix("./"), [*map(int, sizes)]
+    return None, []
 
 
 def read_communities(

@@ -14,7 +14,6 @@ from graphclust.engine.levels import number_used
 from graphclust.errors import GraphValidationError
 from graphclust.objective.labels import number_labels, order_alike
 
-METHODS = ("auto", "hungarian", "greedy")
 FEW_PAIRS = 4  # per node, of clusters before and after: up to so many, a dense table counts fastest
 MOST_ID = 1 << 62  # new ids are larger than all old ones
 MOST_PAIRS = 1_000_000  # of clusters, up to which the matching has the largest total overlap; beyond, it is greedy
@@ -85,7 +84,7 @@ def remap_labels(old: Any, new: Any, *, method: str = "auto") -> Any:
     >>> remap_labels({"a": 7, "b": 7, "c": 3}, {"b": 0, "c": 1, "d": 2})
     {'b': 7, 'c': 3, 'd': 8}
     """
-    method = as_choice(method, "method", METHODS)
+    method = as_choice(method, "method", ("auto", "hungarian", "greedy"))
     if isinstance(old, Mapping) and isinstance(new, Mapping):
         return _remap_by_name(old, new, method) if new else {}
     before, after = order_alike(old, new, ("old", "new"))

@@ -191,21 +191,16 @@ class ClusterModel(SavedModel["Clustering"]):
             raise ParameterError(f"path={os.fsdecode(path)!r} has another ending, expected .npz")
         header: dict[str, Any] = header_of("model", self.origin) | {"objective": self.objective}
         header |= {"resolution": self.resolution, "total": self.total, "n_ids": self.n_ids}
-        header["nodes"] = None if self.nodes is None else [as_json_name(name) for name in self.nodes]
+        names = [name.item() if isinstance(name, np.generic) else name for name in self.nodes or ()]
+        for name in names:
+            if type(name) not in (str, int):
+                what = f"a node is named {name!r}, a {type(name).__name__}"
+                raise GraphValidationError(f"{what}; a file of a model holds strings and whole numbers")
+        header["nodes"] = None if self.nodes is None else names
         text = json.dumps(header, ensure_ascii=False).encode(errors="backslashreplace")  # a lone surrogate as in JSON
         arrays = {name: getattr(self, name) for name in ARRAYS if getattr(self, name) is not None}
         with whole_file(path, overwrite, lambda: len(text) + self.labels.nbytes) as file:
             np.savez_compressed(file, header=np.frombuffer(text, np.uint8), **arrays)
-
-
-def as_json_name(name: Any) -> str | int:
-    """The name of a node as JSON gives it back; GraphValidationError for another than a string or a whole number."""
-    plain = name.item() if isinstance(name, np.generic) else name
-    if type(plain) not in (str, int):
-        raise GraphValidationError(
-            f"a node is named {plain!r}, a {type(plain).__name__}; a file of a model holds strings and whole numbers"
-        )
-    return plain
 
 
 def as_rows(rows: Any, n_old: int) -> sparse.csr_array:

@@ -305,7 +305,7 @@ def write(path: str | os.PathLike, hierarchy: Hierarchy, overwrite: bool) -> Non
     refuse_swapped(path, "hierarchy.save(path)")
     make_text = writer_for(path)
     if make_text is not as_json:
-        _refuse_names(list(map(str, hierarchy.nodes)), os.fsdecode(path))
+        _refuse_names([*map(str, hierarchy.nodes)], os.fsdecode(path))
     text = make_text(hierarchy).encode(errors="backslashreplace")  # a lone surrogate as JSON has it
     with whole_file(path, overwrite, lambda: len(text)) as file:
         file.write(text)

@@ -115,6 +115,18 @@ def members_of(found):
     return {one: frozenset(np.array(names)[found.labels == c].tolist()) for c, one in enumerate(found.ids.tolist())}
 
 
+def check_ids(members, found, gone):
+    """Ids of clusters that are gone are not given again, and what became of the clusters before is told."""
+    later = members_of(found)
+    assert not gone & later.keys()
+    gone |= members.keys() - later.keys()
+    told = {one for change in found.changes if change.kind != "kept" for one in (*change.before, *change.after)}
+    assert {one for one in members.keys() | later.keys() if members.get(one) != later.get(one)} <= told
+    kept = {one for change in found.changes if change.kind == "kept" for one in change.before}
+    assert all(members[one] == later[one] for one in kept)
+    assert {one for change in found.changes for one in change.before} >= members.keys()
+
+
 def run(kind, n_batches, seed, folder):
     """A history; a restart from a file and an interruption every ten batches change nothing."""
     twin = Twin(seed)
@@ -145,14 +157,7 @@ def run(kind, n_batches, seed, folder):
             sums, labels, k = found._cut_and_volume, found.labels, found.n_clusters
         for kept, fresh in zip(sums, cut_and_volume(found.graph, labels, k), strict=True):
             assert kept == pytest.approx(fresh, rel=1e-12, abs=1e-12 * found.graph.total_volume)
-        later = members_of(found)
-        assert not gone & later.keys()
-        gone |= members.keys() - later.keys()
-        told = {one for change in found.changes if change.kind != "kept" for one in (*change.before, *change.after)}
-        assert {one for one in members.keys() | later.keys() if members.get(one) != later.get(one)} <= told
-        kept = {one for change in found.changes if change.kind == "kept" for one in change.before}
-        assert all(members[one] == later[one] for one in kept)
-        assert {one for change in found.changes for one in change.before} >= members.keys()
+        check_ids(members, found, gone)
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -4,6 +4,7 @@ import networkx as nx
 import numpy as np
 import pytest
 from nested_levels import check_levels
+from test_histories import check_ids, members_of
 from test_update import planted, random_edits
 
 import graphclust as gc
@@ -67,14 +68,7 @@ def check_log(old, later):
         assert not alive and not (change.kind == "born" and change.after[0] in before)
         several = (len(change.before) > 1, len(change.after) > 1)
         assert several == {"split": (False, True), "merged": (True, False)}.get(change.kind, (False, False))
-    nodes = [
-        {one: {found.listed_nodes()[place] for place in places} for one, places in found.listed_members().items()}
-        for found in (old, later)
-    ]
-    kept = {one for change in later.changes if change.kind == "kept" for one in change.before}
-    others = {one for change in later.changes if change.kind != "kept" for one in (*change.before, *change.after)}
-    assert {one for one in before | after if nodes[0].get(one) != nodes[1].get(one)} <= others
-    assert all(nodes[0][one] == nodes[1][one] for one in kept)
+    check_ids(members_of(old), later, set())
 
 
 @pytest.mark.parametrize("options", [{"max_size": 5}, {"max_size": 7, "min_size": 2}, {}, {"max_size": 6, "levels": 2}])

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from cases import for_each
 from scipy import sparse
-from test_histories import StopsAt, members_of
+from test_histories import StopsAt, check_ids, members_of
 
 import graphclust as gc
 from graphclust.io.kinds import as_layered
@@ -99,11 +99,8 @@ def run(kind, call, n_batches, seed):
         assert members_of(before) == members
         check_layers(found.layered, expected)
         assert found.modularity == pytest.approx(expected.modularity(found.labels), abs=1e-12)
-        later = members_of(found)
-        assert not gone & later.keys() and len({*found.ids.tolist()}) == found.n_clusters
-        gone |= members.keys() - later.keys()
-        told = {one for change in found.changes if change.kind != "kept" for one in (*change.before, *change.after)}
-        assert {one for one in members.keys() | later.keys() if members.get(one) != later.get(one)} <= told
+        check_ids(members, found, gone)
+        assert len({*found.ids.tolist()}) == found.n_clusters
         k = {"exactly k": 4, "k bounded": 5}.get(call)
         assert (found.labels >= 0).tolist() == ((k is None) | ~found.graph.isolated).tolist()
         assert k in (None, found.n_clusters) and ("bounded" not in call or found.sizes.max() <= MOST)
@@ -168,9 +165,7 @@ def test_levels_of_a_kind_are_updated_within_their_bound(kind):
         assert members_of(before) == members and found.sizes_on(-1).max() <= 10
         for above, below in zip(found.levels, found.levels[1:], strict=False):
             assert len({*zip(above.tolist(), below.tolist(), strict=True)}) == below.max() + 1 > above.max() + 1
-        later = members_of(found)
-        assert not gone & later.keys()
-        gone |= members.keys() - later.keys()
+        check_ids(members, found, gone)
 
 
 def test_arcs_keep_their_directions():
