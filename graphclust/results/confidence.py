@@ -89,6 +89,8 @@ def certainty(
         part, as the clustering was made; bounds on sizes are left out.
     rng : None, a seed or a numpy Generator, for these clusterings; nothing else is random.
 
+    A clustering made by hand without the resolution that its objective has is judged at 1, as by `update`.
+
     Raises TypeError for no Clustering, ParameterError or TypeError for an impossible n_repeats.
 
     Source: the stability, Hennig 2007, "Cluster-wise assessment of cluster stability".
