@@ -4,7 +4,7 @@ import argparse
 import json
 import os
 from collections.abc import Callable
-from math import isnan
+from math import isfinite
 from typing import TYPE_CHECKING, Any
 
 from graphclust.errors import Interrupted, ParameterError
@@ -14,7 +14,7 @@ from graphclust.faces.cli.terminal import in_the_shell, input_name, show, show_d
 if TYPE_CHECKING:
     from graphclust import Clustering, ClusterPath
     from graphclust.profile.path import PathRow
-    from graphclust.profile.select_k import Suggestion
+    from graphclust.profile.select_k import SuggestedK, Suggestion
 
 LABELS = (
     "write each node's label here: .tsv, .csv, .json, .npz, .part.K (as of METIS), .graphml or .gexf (the graph with "
@@ -25,13 +25,15 @@ LEVELS = (
     "write the clusters here: .json, .csv or .tsv (a row for each node and cluster), .nwk (Newick), or - for JSON on "
     "standard output, in place of the report"
 )
+BOUNDS = {"min_size": "the least nodes of a cluster", "max_size": "the most nodes of a cluster"}
 REPEATS = 3  # clusterings without a tenth of the edges, for the stability of each cluster
 BEYOND, AT_LEAST = 2, 20  # the path of a page goes to twice the k asked for, and to 20
 ROWS_SHOWN = 20  # of a path
 
 
-def add_cluster(command: shared.Parser) -> None:
-    """Add its arguments."""
+def cluster(command: shared.Parser) -> shared.Runner:
+    """Into k parts."""
+    from graphclust.coreset.options import Coreset
     from graphclust.partition.coreset_sc import coreset_sc
 
     shared.add_graph_file(command)
@@ -46,28 +48,24 @@ def add_cluster(command: shared.Parser) -> None:
         resolution="of all objectives but the cuts, higher for smaller parts: > 0, or what suits K (auto)",
         effort="how much to try again (normal); high takes 4 times as long, up to 14 times",
         components="which are searched: those that are worth a cluster (large), or others",
-        min_size="the least nodes of a cluster",
-        max_size="the most nodes of a cluster",
+        **BOUNDS,
         time_budget="use so long to find a better partition",
     )
     shared.add_shared(command, "--node-weight")
     shared.add_kind(command)
     shared.add_shared(command, "--seed", "--force")
 
+    def run(options: argparse.Namespace) -> None:
+        if options.k is not None and options.k < 1:
+            raise ParameterError(f"-k {options.k} is out of range, expected at least 1 cluster")
+        coreset = None if options.coreset_size is None else Coreset(size=options.coreset_size)
+        cluster_file(options, coreset_sc, k=options.k, coreset=coreset)
 
-def run_cluster(options: argparse.Namespace) -> None:
-    """Cluster into k parts."""
-    from graphclust.coreset.options import Coreset
-    from graphclust.partition.coreset_sc import coreset_sc
-
-    if options.k is not None and options.k < 1:
-        raise ParameterError(f"-k {options.k} is out of range, expected at least 1 cluster")
-    coreset = None if options.coreset_size is None else Coreset(size=options.coreset_size)
-    cluster_file(options, lambda graph, given: coreset_sc(graph, options.k, coreset=coreset, **given))
+    return run
 
 
 CLUSTER = shared.Command(
-    "cluster", "cluster the graph of a file into K parts", add_cluster, run_cluster,
+    "cluster", "cluster the graph of a file into K parts", cluster,
     "graphclust cluster graph.mtx.gz -k 20 -o labels.tsv        the groups that people recognize",
     "graphclust cluster karate                                  as many as the graph shows",
     "graphclust cluster karate -k 4 --objective normalized_cut  the smallest cut",
@@ -79,8 +77,8 @@ CLUSTER = shared.Command(
 )  # fmt: skip
 
 
-def add_communities(command: shared.Parser) -> None:
-    """Add its arguments."""
+def cluster_at_resolution(command: shared.Parser) -> shared.Runner:
+    """Into as many parts as a resolution makes."""
     from graphclust.partition.communities import communities
 
     shared.add_graph_file(command)
@@ -94,8 +92,7 @@ def add_communities(command: shared.Parser) -> None:
         objective="what to optimize",
         effort="how much to try",
         components="the largest leaves the nodes of others out",
-        min_size="the least nodes of a cluster",
-        max_size="the most nodes of a cluster",
+        **BOUNDS,
         small="unite clusters below --min-size with others, or leave them out",
         connectivity=f"{shared.CONNECTIVITY} labeled -1",
         time_budget="use so long to find a better partition",
@@ -104,6 +101,7 @@ def add_communities(command: shared.Parser) -> None:
     shared.add_kind(command)
     shared.add_outputs(command, "LABELS", LABELS, PAGE)
     shared.add_shared(command, "--seed", "--force")
+    return lambda options: cluster_file(options, communities, resolution=options.resolution)
 
 
 def _resolutions(text: str) -> float | list[float]:
@@ -112,16 +110,9 @@ def _resolutions(text: str) -> float | list[float]:
     return [first, *others] if others else first
 
 
-def run_communities(options: argparse.Namespace) -> None:
-    """Cluster at the resolution."""
-    from graphclust.partition.communities import communities
-
-    cluster_file(options, lambda graph, given: communities(graph, resolution=options.resolution, **given))
-
-
 COMMUNITIES = shared.Command(
-    "communities", "cluster the graph of a file at a resolution, into as many parts as that makes", add_communities,
-    run_communities,
+    "communities", "cluster the graph of a file at a resolution, into as many parts as that makes",
+    cluster_at_resolution,
     "graphclust communities graph.mtx.gz -o labels.tsv          the communities of the usual modularity",
     "graphclust communities graph.txt --resolution 5            more and smaller ones",
     "graphclust communities graph.txt --effort high             close to the best partition known",
@@ -134,8 +125,8 @@ COMMUNITIES = shared.Command(
 )  # fmt: skip
 
 
-def cluster_file(options: argparse.Namespace, call: Callable[[Any, dict[str, Any]], "Clustering"]) -> None:
-    """Load the graph, cluster it by the call, write the labels and the page where asked to, and print the report."""
+def cluster_file(options: argparse.Namespace, function: Callable[..., "Clustering"], **more: Any) -> None:
+    """Load the graph, cluster it by the function, write labels and page where asked to, and print the report."""
     from graphclust.results.label_files import kind_of, print_labels, write_labels
 
     if options.output not in (None, "-"):
@@ -143,7 +134,7 @@ def cluster_file(options: argparse.Namespace, call: Callable[[Any, dict[str, Any
     written = shared.check_outputs(options, output="labels", html="page")
     graph = shared.load_kind(options)
     try:
-        clustering = call(graph, shared.parameters_of(options, graph))
+        clustering = function(graph, **more, **shared.parameters_of(options, graph))
     except Interrupted as stop:
         if "labels" not in written:
             raise
@@ -157,7 +148,7 @@ def cluster_file(options: argparse.Namespace, call: Callable[[Any, dict[str, Any
     if options.output == "-":
         print_labels(clustering, show_data)
     else:
-        shared.print_report(options, clustering.report() | {"written": written}, str(clustering), written)
+        shared.print_report(options, clustering, written)
 
 
 def _beside(options: argparse.Namespace, clustering: "Clustering") -> dict[str, Any]:
@@ -179,15 +170,14 @@ def _beside(options: argparse.Namespace, clustering: "Clustering") -> dict[str, 
 def _write_page(options: argparse.Namespace, clustering: "Clustering", **beside: Any) -> None:
     from graphclust.faces.html.document import write_report
 
-    title = os.path.basename(input_name(options.file))
-    write_report(
-        options.html, clustering, title=title, command=options.typed, overwrite=options.force, **beside
-    )  # fmt: skip
+    beside |= {"title": os.path.basename(input_name(options.file)), "command": options.typed}
+    write_report(options.html, clustering, overwrite=options.force, **beside)
 
 
-def add_hierarchy(command: shared.Parser) -> None:
-    """Add its arguments."""
+def nest(command: shared.Parser) -> shared.Runner:
+    """Into levels."""
     from graphclust.partition.hierarchy import hierarchy
+    from graphclust.results.report import writer_for
 
     shared.add_graph_file(command)
     shared.add_parameters(
@@ -206,33 +196,31 @@ def add_hierarchy(command: shared.Parser) -> None:
     shared.add_kind(command)
     shared.add_shared(command, "--seed", "--force")
 
+    def run(options: argparse.Namespace) -> None:
+        """Cluster into levels, write them where asked to, and print the report."""
+        if options.output not in (None, "-"):
+            writer_for(options.output)
+        files = shared.check_outputs(options, output="levels", html="page")
+        graph: Any = shared.load_kind(options)
+        levels = hierarchy(graph, **shared.parameters_of(options, graph))
+        levels.parameters.update(shared.reading_options(options))
+        if "levels" in files:
+            levels.save(options.output, overwrite=options.force)
+        if options.html is not None:  # of the coarsest level, with a section on all
+            _write_page(options, levels.cut(len(levels.ids[0])), hierarchy=levels)
+        if options.output == "-":
+            show_data(levels.to_json())
+            return
+        sizes = [levels.sizes_on(level).tolist() for level in range(len(levels.levels))]
+        facts = {**levels.origin, "sizes": sizes, "remarks": list(levels.remarks), "written": files.get("levels")}
+        facts |= {} if options.html is None else {"page": options.html}
+        shared.print_report(options, levels, files, facts)
 
-def run_hierarchy(options: argparse.Namespace) -> None:
-    """Cluster into levels, write them where asked to, and print the report."""
-    from graphclust.partition.hierarchy import hierarchy
-    from graphclust.results.report import writer_for
-
-    if options.output not in (None, "-"):
-        writer_for(options.output)
-    files = shared.check_outputs(options, output="levels", html="page")
-    graph: Any = shared.load_kind(options)
-    levels = hierarchy(graph, **shared.parameters_of(options, graph))
-    levels.parameters.update(shared.reading_options(options))
-    if "levels" in files:
-        levels.save(options.output, overwrite=options.force)
-    if options.html is not None:  # of the coarsest level, with a section on all
-        _write_page(options, levels.cut(len(levels.ids[0])), hierarchy=levels)
-    if options.output == "-":
-        show_data(levels.to_json())
-        return
-    sizes = [levels.sizes_on(level).tolist() for level in range(len(levels.levels))]
-    facts = {**levels.origin, "sizes": sizes, "remarks": list(levels.remarks), "written": files.get("levels")}
-    facts |= {} if options.html is None else {"page": options.html}
-    shared.print_report(options, facts, str(levels), files)
+    return run
 
 
 HIERARCHY = shared.Command(
-    "hierarchy", "cluster the graph of a file into nested levels", add_hierarchy, run_hierarchy,
+    "hierarchy", "cluster the graph of a file into nested levels", nest,
     "graphclust hierarchy edges.csv --max-size 10 -o levels.json   down to clusters of 10 nodes",
     "graphclust hierarchy edges.csv -o levels.csv                  the levels that the graph shows",
     "graphclust hierarchy edges.csv --max-size 10 -o tree.nwk      for a viewer of trees",
@@ -241,58 +229,56 @@ HIERARCHY = shared.Command(
 )  # fmt: skip
 
 
-def add_path(command: shared.Parser) -> None:
-    """Add its arguments."""
-    from graphclust.profile.path_builder import cluster_path
+def cluster_for_every_k(command: shared.Parser) -> shared.Runner:
+    """Into every number of parts of a range."""
+    from graphclust.profile.path_builder import cluster_path, default_ks
 
     shared.add_graph_file(command)
     command.add_argument("--from", dest="least", type=int, default=1, metavar="K", help="smallest number of parts (1)")
     most = "largest (3 sqrt(nodes), 1000 at most, or more for many small parts)"
     command.add_argument("--to", dest="most", type=int, metavar="K", help=most)
-    share = "how much more than the average cluster one may hold, such as 0.03 for 3 %%"
-    command.add_argument("--imbalance", dest="max_imbalance", type=float, metavar="SHARE", help=share)
-    command.set_defaults(parameters=["max_imbalance"])
     shared.add_parameters(
         command,
         cluster_path,
+        max_imbalance="how much more than the average cluster one may hold, such as 0.03 for 3 %%",
         objective="what to make the parts for",
         components="which are searched",
-        min_size="the least nodes of a cluster",
-        max_size="the most nodes of a cluster",
+        **BOUNDS,
         time_budget="after so long only finish, with the best so far",
     )
     shared.add_shared(command, "--node-weight", "--seed")
 
+    def run(options: argparse.Namespace) -> None:
+        """Make the path, and print its rows, the suggestion and why."""
+        if options.least < 1:
+            raise ParameterError(f"--from {options.least} is out of range, expected at least 1")
+        graph, _ = shared.load_input(options)
+        ks = None
+        if options.most is not None or options.least > 1:
+            most = options.most if options.most is not None else max(options.least, default_ks(graph)[-1])
+            if most < options.least:
+                raise ParameterError(f"--to {most} is less than --from {options.least}")
+            ks = range(options.least, most + 1)
+        path = cluster_path(graph, ks, **shared.parameters_of(options, graph))
+        found = path, path.suggest(progress=options.progress)
+        show(json.dumps(_path_as_data(*found)) if options.report == "json" else _path_as_text(*found))
 
-def run_path(options: argparse.Namespace) -> None:
-    """Make the path, and print its rows, the suggestion and why."""
-    from graphclust.profile.path_builder import cluster_path, default_ks
-
-    if options.least < 1:
-        raise ParameterError(f"--from {options.least} is out of range, expected at least 1")
-    graph, _ = shared.load_input(options)
-    ks = None
-    if options.most is not None or options.least > 1:
-        most = options.most if options.most is not None else max(options.least, default_ks(graph)[-1])
-        if most < options.least:
-            raise ParameterError(f"--to {most} is less than --from {options.least}")
-        ks = range(options.least, most + 1)
-    path = cluster_path(graph, ks, **shared.parameters_of(options, graph))
-    suggestion = path.suggest(progress=options.progress)
-    show(json.dumps(_path_as_data(path, suggestion)) if options.report == "json" else _path_as_text(path, suggestion))
+    return run
 
 
 def _path_as_data(path: "ClusterPath", suggestion: "Suggestion") -> dict[str, Any]:
     """Rows and suggestion as plain values; infinite resolutions, and what there was no time for, are null."""
-    rows = [
-        row._asdict() | {"sizes": row.sizes.tolist(), "best_range": _finite(row.best_range)} for row in path.table()
-    ]
-    candidates = [
-        one._asdict() | {"best_range": _finite(one.best_range), "stability": _known(one.stability)}
-        for one in suggestion.candidates
-    ]
+
+    def known(value: float) -> float | None:
+        return value if isfinite(value) else None
+
+    def as_data(row: "PathRow | SuggestedK") -> dict[str, Any]:
+        return row._asdict() | {"best_range": [*map(known, row.best_range)]}
+
+    rows = [as_data(row) | {"sizes": row.sizes.tolist()} for row in path.table()]
+    candidates = [as_data(one) | {"stability": known(one.stability)} for one in suggestion.candidates]
     said = {"k": suggestion.k, "clear": suggestion.clear, "reasons": list(suggestion.reasons)}
-    said |= {"candidates": candidates, "nats_saved": _known(suggestion.nats_saved)}
+    said |= {"candidates": candidates, "nats_saved": known(suggestion.nats_saved)}
     return path.origin | {"objective": path.objective, "rows": rows, "suggestion": said, "seconds": dict(path.seconds)}
 
 
@@ -326,16 +312,8 @@ def _width(row: "PathRow") -> float:
     return (high - low) / high if 0.0 < high < float("inf") else float(high > low)
 
 
-def _finite(bounds: tuple[float, float]) -> list[float | None]:
-    return [bound if bound < float("inf") else None for bound in bounds]
-
-
-def _known(value: float) -> float | None:
-    return None if isnan(value) else value
-
-
 PATH = shared.Command(
-    "path", "cluster into every number of parts at once", add_path, run_path,
+    "path", "cluster into every number of parts at once", cluster_for_every_k,
     "graphclust path karate                                     the k that the graph shows, and why",
     "graphclust path graph.mtx --from 2 --to 50 --report json   the figures of every k in between",
     "graphclust path graph.mtx --min-size 30                    only the k that clusters of 30 nodes allow",

@@ -6,7 +6,7 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any, cast
 
 from graphclust.errors import GraphFormatError, GraphValidationError, ParameterError, amount
-from graphclust.faces.cli.options import Command, Parser, add_graph_file, load_input, load_kind
+from graphclust.faces.cli.options import Command, Parser, Runner, add_graph_file, load_input, load_kind
 from graphclust.faces.cli.terminal import show
 
 if TYPE_CHECKING:
@@ -24,14 +24,15 @@ WORDS = {"n_well_connected": "well-connected clusters"}
 MOST_SIZES = 10_000  # pairs of sizes of clusters, which take the adjusted mutual information a second
 
 
-def add_to(command: Parser) -> None:
-    """Add its arguments."""
+def compare(command: Parser) -> Runner:
+    """Compare two files of labels, which `run` does."""
     from graphclust.io.kinds import KINDS
 
     add_graph_file(command, "--graph")
     command.add_argument("--kind", choices=KINDS, help="of the graph: which modularity is asked for (undirected)")
     command.add_argument("one", metavar="A", help="labels of nodes, as `graphclust cluster -o` writes them")
     command.add_argument("other", metavar="B", help="other labels of the same nodes, in any order")
+    return run
 
 
 def run(options: argparse.Namespace) -> None:
@@ -43,11 +44,13 @@ def run(options: argparse.Namespace) -> None:
     from graphclust.objective.cuts import edge_cut, modularity, normalized_cut
     from graphclust.objective.labels import labels_on
 
-    one, other = _labels(options.one), _labels(options.other)
-    _check_same_nodes(one, other, options)
-    both = one, other
-    facts: dict[str, Any] = {"n_nodes": len(one), "n_clusters": [len({*labels.values()} - {-1}) for labels in both]}
+    both = one, other = _labels(options.one), _labels(options.other)
     files = ((one, options.one), (other, options.other))
+    for (here, of), (there, path) in (files, files[::-1]):
+        missing = next((node for node in here if node not in there), None)
+        if missing is not None:
+            raise GraphValidationError(f"{path} has no label for node {missing!r} of {of}, expected the same nodes")
+    facts: dict[str, Any] = {"n_nodes": len(one), "n_clusters": [len({*labels.values()} - {-1}) for labels in both]}
     n_sizes = [len({*Counter(labels.values()).values()}) for labels in both]
     too_long = {"adjusted_mutual_information"} if n_sizes[0] * n_sizes[1] > MOST_SIZES else ()
     facts |= {name: getattr(agreement, name)(one, other) for name in MEASURES if name not in too_long}
@@ -90,13 +93,6 @@ def _labels(path: str) -> dict:
     return label_of
 
 
-def _check_same_nodes(one: dict, other: dict, options: argparse.Namespace) -> None:
-    for here, there, path, of in ((one, other, options.other, options.one), (other, one, options.one, options.other)):
-        missing = next((node for node in here if node not in there), None)
-        if missing is not None:
-            raise GraphValidationError(f"{path} has no label for node {missing!r} of {of}, expected the same nodes")
-
-
 def _as_text(facts: dict[str, Any]) -> str:
     """The figures of the comparison, for a terminal."""
     from graphclust.results.base import NAMES
@@ -110,16 +106,15 @@ def _as_text(facts: dict[str, Any]) -> str:
         lines.append(f"  {'':29s}  {'A':>10s} {'B':>10s}")
         words = WORDS | {"modularity": NAMES[facts["kind"]]} if "kind" in facts else WORDS
         for name in ("normalized_cut", "modularity", "edge_cut", "imbalance", "n_well_connected"):
-            if name not in facts:
-                continue
-            whole = name in ("edge_cut", "n_well_connected")
-            a, b = (f"{value:10,.6g}" if whole else f"{value:10.4f}" for value in facts[name])
-            lines.append(f"  {words.get(name, name.replace('_', ' ')):29s}  {a} {b}")
+            if name in facts:
+                whole = name in ("edge_cut", "n_well_connected")
+                a, b = (f"{value:10,.6g}" if whole else f"{value:10.4f}" for value in facts[name])
+                lines.append(f"  {words.get(name, name.replace('_', ' ')):29s}  {a} {b}")
     return "\n".join(lines)
 
 
 COMPARE = Command(
-    "compare", "say how well two files of labels agree", add_to, run,
+    "compare", "say how well two files of labels agree", compare,
     "graphclust compare mine.tsv theirs.json                   Rand index, mutual information and others",
     "graphclust compare mine.tsv theirs.tsv --graph graph.mtx  and the cuts, modularity and imbalance of each",
 )  # fmt: skip

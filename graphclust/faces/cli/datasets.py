@@ -10,8 +10,10 @@ from graphclust.faces.cli import options as shared
 from graphclust.faces.cli.terminal import show
 
 
-def add_datasets(command: shared.Parser) -> None:
-    """Add its arguments."""
+def search(command: shared.Parser) -> shared.Runner:
+    """Print the data sets that are found, a line each."""
+    from graphclust.datasets.catalog import find
+
     add = command.add_argument
     add("word", nargs="?", default="", metavar="WORD", help="part of a name, group, kind or author")
     add("--kind", help="a word of the kind, like graph, bipartite, mesh or communities")
@@ -20,35 +22,34 @@ def add_datasets(command: shared.Parser) -> None:
     add("--order", choices=("id", "memory", "name"), default="id", help="memory: largest need first (id)")
     shared.add_shared(command, "--report")
 
+    def run(options: argparse.Namespace) -> None:
+        """Print what was found, a line each."""
+        how = {name: getattr(options, name) for name in ("kind", "entries", "symmetric", "order")}
+        entries = find(options.word, **how)
+        if options.report == "json":
+            show(json.dumps([{"address": entry.address, "memory": entry.memory, **asdict(entry)} for entry in entries]))
+            return
+        lines = [
+            f"{entry.address:44s} {max(entry.rows, entry.columns):>11,} {entry.entries:>14,} {entry.memory >> 20:>8,}  "
+            f"{entry.kind}"
+            for entry in entries
+        ]
+        header = [f"{'name':44s} {'nodes':>11s} {'entries':>14s} {'MiB':>8s}  kind"] if lines else []
+        show("\n".join([*header, *lines, f"{amount(len(lines), 'data set')} found"]))
 
-def run_datasets(options: argparse.Namespace) -> None:
-    """Print what was found, a line each."""
-    from graphclust.datasets.catalog import find
-
-    bounds = None if options.entries is None else tuple(options.entries)
-    entries = find(options.word, kind=options.kind, entries=bounds, symmetric=options.symmetric, order=options.order)
-    if options.report == "json":
-        show(json.dumps([{"address": entry.address, "memory": entry.memory, **asdict(entry)} for entry in entries]))
-        return
-    lines = [
-        f"{entry.address:44s} {max(entry.rows, entry.columns):>11,} {entry.entries:>14,} {entry.memory >> 20:>8,}  "
-        f"{entry.kind}"
-        for entry in entries
-    ]
-    header = [f"{'name':44s} {'nodes':>11s} {'entries':>14s} {'MiB':>8s}  kind"] if lines else []
-    show("\n".join([*header, *lines, f"{amount(len(lines), 'data set')} found"]))
+    return run
 
 
 DATASETS = shared.Command(
-    "datasets", "search the graphs of the SuiteSparse collection and of SNAP", add_datasets, run_datasets,
+    "datasets", "search the graphs of the SuiteSparse collection and of SNAP", search,
     "graphclust datasets road --kind graph",
     "graphclust datasets --kind communities",
     "graphclust cluster suitesparse:SNAP/com-DBLP -k 100",
 )  # fmt: skip
 
 
-def add_cache(command: shared.Parser) -> None:
-    """Add its arguments."""
+def manage_cache(command: shared.Parser) -> None:
+    """List the data sets that are there, or remove some."""
     actions = command.add_subparsers(required=True, metavar="list|clear")
     common: dict[str, Any] = {"parents": [shared.everywhere()], "epilog": CACHE.examples}
     listing = actions.add_parser("list", help="what is there, the largest first", **common)
@@ -80,7 +81,7 @@ def _megabytes(n_bytes: int) -> str:
 
 
 CACHE = shared.Command(
-    "cache", "list or clear the data sets that were fetched", add_cache, None,  # its actions are commands in turn
+    "cache", "list or clear the data sets that were fetched", manage_cache,
     "graphclust cache list",
     "graphclust cache clear suitesparse:SNAP/com-DBLP",
 )  # fmt: skip

@@ -15,15 +15,20 @@ if TYPE_CHECKING:
 BLOCKS, BLOCK_SIZE, P, Q = 50, 1_000, 0.09, 0.0002  # about 90 neighbors inside the block, 10 outside
 
 
-def run_demo(options: argparse.Namespace) -> None:
+def show_demo(command: shared.Parser) -> shared.Runner:
     """Print one page after the other."""
-    for page in demo(seed=options.seed, progress=options.progress):
-        if not options.quiet:
-            show(page)
+    shared.add_shared(command, "--seed")
+
+    def run(options: argparse.Namespace) -> None:
+        for page in demo(seed=options.seed, progress=options.progress):
+            if not options.quiet:
+                show(page)
+
+    return run
 
 
 DEMO = shared.Command(
-    "demo", "cluster a planted graph, and a real one", lambda command: shared.add_shared(command, "--seed"), run_demo,
+    "demo", "cluster a planted graph, and a real one", show_demo,
     "graphclust demo           a planted graph of 50,000 nodes, and the karate club",
     "graphclust demo --seed 3  another planted graph",
 )  # fmt: skip
@@ -59,27 +64,27 @@ def _page(clustering: "Clustering", known_labels: Any, what: str) -> str:
     return f"{clustering}\n\n  ARI against {what}: {index:.4f}"
 
 
-def add_compile(command: shared.Parser) -> None:
-    """Add its arguments."""
+def compile_loops(command: shared.Parser) -> shared.Runner:
+    """Compile, and say what was."""
     command.add_argument(
         "--into", metavar="DIR",
         help="keep the loops in DIR, for other users and read-only mounts: processes read them, and need not write, "
         "where the environment has GRAPHCLUST_LOOPS=DIR",
     )  # fmt: skip
 
+    def run(options: argparse.Namespace) -> None:
+        from graphclust.faces.precompile import compile_ahead  # not for the help: it imports all
 
-def run_compile(options: argparse.Namespace) -> None:
-    """Compile, and say what was."""
-    from graphclust.faces.precompile import compile_ahead
+        said = compile_ahead(options.progress, options.into)
+        if not options.quiet:
+            show(said)
 
-    said = compile_ahead(options.progress, options.into)
-    if not options.quiet:
-        show(said)
+    return run
 
 
 COMPILE = shared.Command(
-    "compile", "compile the loops of points and undirected graphs ahead, for images and slow first calls", add_compile,
-    run_compile,
+    "compile", "compile the loops of points and undirected graphs ahead, for images and slow first calls",
+    compile_loops,
     "graphclust compile                     once on a new machine",
     "graphclust compile --into /opt/loops   as a step of building an image; read where GRAPHCLUST_LOOPS=/opt/loops",
 )  # fmt: skip

@@ -30,24 +30,30 @@ STORE = "store"
 POINTS = "a row for each point: .npy, .npz, .csv, .tsv or .txt, or - for any of these from standard input"
 
 
-def run_info(options: argparse.Namespace) -> None:
-    """Load, describe and print; of an edge list that cannot be read, tell all faults."""
+def describe(command: shared.Parser) -> shared.Runner:
+    """Say what is in a graph; of an edge list that cannot be read, tell all faults."""
     from graphclust.faces.describe import as_text, graph_facts, proposals_for
 
-    try:
-        graph, info = shared.load_input(options)
-    except GraphFormatError as fault:
-        *others, last = faults_of(options, fault)
-        for other in others:
-            tell(str(other))
-        raise last from None
-    facts = graph_facts(graph, info)
-    facts["proposals"] = proposals_for(facts, shared.reading_options_in_words(options))
-    show(json.dumps(facts) if options.report == "json" else in_the_shell(as_text(facts)))
+    shared.add_graph_file(command)
+
+    def run(options: argparse.Namespace) -> None:
+        """Load, describe and print."""
+        try:
+            graph, info = shared.load_input(options)
+        except GraphFormatError as fault:
+            *others, last = faults_of(options, fault)
+            for other in others:
+                tell(str(other))
+            raise last from None
+        facts = graph_facts(graph, info)
+        facts["proposals"] = proposals_for(facts, shared.reading_options_in_words(options))
+        show(json.dumps(facts) if options.report == "json" else in_the_shell(as_text(facts)))
+
+    return run
 
 
 INFO = shared.Command(
-    "info", "say what to know of a graph before clustering it", shared.add_graph_file, run_info,
+    "info", "say what to know of a graph before clustering it", describe,
     "graphclust info graph.mtx.gz          what is in it, and the memory that clustering needs",
     "graphclust info karate --report json  the same for programs",
 )  # fmt: skip
@@ -85,27 +91,28 @@ def faults_of(options: argparse.Namespace, first: GraphFormatError) -> list[Grap
     return faults
 
 
-def add_convert(command: shared.Parser) -> None:
-    """Add its arguments."""
+def convert(command: shared.Parser) -> shared.Runner:
+    """Write a graph in another format, and say what was written."""
     shared.add_graph_file(command)
     command.add_argument("output", metavar="OUTPUT", type=shared.as_output, help=f"file to write: {WHERE}")
     add_format(command, STORE)
     shared.add_shared(command, "--force")
 
+    def run(options: argparse.Namespace) -> None:
+        """Load, save, and say what was written."""
+        if options.to == STORE:
+            if options.drop_loops or options.round_weights is not None:
+                raise ParameterError("--drop-loops and --round-weights are for other formats than a store; omit them")
+            shared.check_output(options.output, options.force, options.file, of_store=True)
+            graph = _write_store(options)
+        else:
+            check_graph_output(options, never=options.file)
+            graph, _ = shared.load_input(options)
+            write_graph(options, graph)
+        if not options.quiet and options.output != "-":
+            show("\n".join([f"{options.output}: {graph}", *(f"  note: {remark}" for remark in graph.remarks)]))
 
-def run_convert(options: argparse.Namespace) -> None:
-    """Load, save, and say what was written."""
-    if options.to == STORE:
-        if options.drop_loops or options.round_weights is not None:
-            raise ParameterError("--drop-loops and --round-weights are for other formats than a store; leave them out")
-        shared.check_store_output(options.output, options.force, never=options.file)
-        graph = _write_store(options)
-    else:
-        check_graph_output(options, never=options.file)
-        graph, _ = shared.load_input(options)
-        write_graph(options, graph)
-    if not options.quiet and options.output != "-":
-        show("\n".join([f"{options.output}: {graph}", *(f"  note: {remark}" for remark in graph.remarks)]))
+    return run
 
 
 def _write_store(options: argparse.Namespace) -> "Graph":
@@ -122,7 +129,7 @@ def _write_store(options: argparse.Namespace) -> "Graph":
 
 
 CONVERT = shared.Command(
-    "convert", "write the graph of a file in another format", add_convert, run_convert,
+    "convert", "write the graph of a file in another format", convert,
     "graphclust convert graph.tar.gz graph.npz              for quick loading from here on",
     "graphclust convert edges.csv graph.metis.gz --to metis",
     "graphclust convert calls.csv graph.npz --source caller --target callee --weight minutes",
@@ -132,9 +139,10 @@ CONVERT = shared.Command(
 )  # fmt: skip
 
 
-def add_knn(command: shared.Parser) -> None:
-    """Add its arguments."""
-    from graphclust.points.neighbors.graphs import RULES, WEIGHTS
+def join_neighbors(command: shared.Parser) -> shared.Runner:
+    """Read points, join each with its nearest, write the graph and say how large it is."""
+    from graphclust.io.text.points import points_of, read_points
+    from graphclust.points.neighbors.graphs import RULES, WEIGHTS, knn_graph
     from graphclust.points.neighbors.search import METHODS, METRICS, SYNONYMS
 
     add = command.add_argument
@@ -151,27 +159,22 @@ def add_knn(command: shared.Parser) -> None:
     add("--symmetrize", choices=RULES, default="union", help="which pairs to join (union)")
     add("--weights", choices=WEIGHTS, help="weights of the edges: by a scale for each point, or those of UMAP; else 1")
     shared.add_shared(command, "--seed", "--force")
+    command.set_defaults(parameters=["metric", "method", "n_probes", "symmetrize", "weights"])
 
+    def run(options: argparse.Namespace) -> None:
+        check_graph_output(options, never=options.points, option="-o ")
+        name = options.points
+        points = points_of(standard_input(), input_name(name)) if name == "-" else read_points(name)
+        graph = knn_graph(points, options.k, **shared.parameters_of(options, None))
+        write_graph(options, graph)
+        if not options.quiet and options.output != "-":
+            show(f"{amount(graph.n_nodes, 'node')}, {amount(graph.n_edges, 'edge')} in {options.output}")
 
-def run_knn(options: argparse.Namespace) -> None:
-    """Read the points, join them, write the graph and say how large it is."""
-    from graphclust import knn_graph
-    from graphclust.io.text.points import points_of, read_points
-
-    check_graph_output(options, never=options.points, option="-o ")
-    name = options.points
-    graph = knn_graph(
-        points_of(standard_input(), input_name(name)) if name == "-" else read_points(name), options.k,
-        metric=options.metric, method=options.method, n_probes=options.n_probes, symmetrize=options.symmetrize,
-        weights=options.weights, rng=options.seed, progress=options.progress,
-    )  # fmt: skip
-    write_graph(options, graph)
-    if not options.quiet and options.output != "-":
-        show(f"{amount(graph.n_nodes, 'node')}, {amount(graph.n_edges, 'edge')} in {options.output}")
+    return run
 
 
 KNN = shared.Command(
-    "knn", "join each point of a file with its nearest neighbors", add_knn, run_knn,
+    "knn", "join each point of a file with its nearest neighbors", join_neighbors,
     "graphclust knn points.npy -k 15 -o graph.mtx.gz             then: graphclust cluster graph.mtx.gz -k 10",
     "graphclust knn table.csv -k 15 --weights gaussian -o graph.mtx",
     "graphclust knn cells.npy -k 14 --metric cosine --weights umap -o graph.npz   as UMAP joins 15, itself included",

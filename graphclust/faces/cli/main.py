@@ -5,6 +5,7 @@ imported where it is used, so that Ctrl-C is quiet at any time.
 """
 
 import argparse
+import logging
 import os
 import shlex
 import sys
@@ -12,7 +13,7 @@ import warnings
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 
-from graphclust.errors import ConvergenceWarning, GraphClustError, GraphWarning, ParameterError
+from graphclust.errors import ConvergenceWarning, GraphClustError, GraphWarning, ParameterError, log
 from graphclust.faces.cli.clusterings import CLUSTER, COMMUNITIES, HIERARCHY, PATH
 from graphclust.faces.cli.compare import COMPARE
 from graphclust.faces.cli.datasets import CACHE, DATASETS
@@ -22,10 +23,9 @@ from graphclust.faces.cli.options import WRONG_USE, Parser, everywhere
 from graphclust.faces.cli.partition import PARTITION
 from graphclust.faces.cli.terminal import give_up_output, tell
 
-IN_ORDER = (  # of the help
+COMMANDS = {command.name: command for command in (  # in the order of the help
     CLUSTER, COMMUNITIES, HIERARCHY, PARTITION, PATH, INFO, COMPARE, CONVERT, KNN, DEMO, COMPILE, DATASETS, CACHE
-)  # fmt: skip
-COMMANDS = {command.name: command for command in IN_ORDER}
+)}  # fmt: skip
 FAILED, INTERRUPTED = 1, 130
 EXIT_CODES = """exit codes:
   0    done, even when a reader such as `head` closes the pipe before the end of the report (that cannot always be
@@ -42,7 +42,8 @@ def main(arguments: list[str] | None = None) -> int:
     try:
         return _run(arguments)
     except KeyboardInterrupt:  # while Python was still importing
-        return _fail("interrupted", INTERRUPTED, debug=False)
+        tell("interrupted")
+        return INTERRUPTED
 
 
 def _run(arguments: list[str] | None) -> int:
@@ -72,7 +73,13 @@ def _run(arguments: list[str] | None) -> int:
         return 0
     except (KeyboardInterrupt, Exception) as problem:
         line.clear()
-        return _fail(*_verdict(problem), options.debug)
+        if options.debug:
+            import traceback
+
+            traceback.print_exc()
+        sentence, code = _verdict(problem)
+        tell(sentence)
+        return code
 
 
 def _verdict(problem: BaseException) -> tuple[str, int]:
@@ -100,25 +107,22 @@ def _threads(n: int | None) -> AbstractContextManager[None]:
     """Run on so many threads, and restore the number afterwards; None leaves it as it is."""
     if n is None:
         return nullcontext()
-    from graphclust.compiled.runtime.blocks import most_threads
     from graphclust.threads import limit_threads
 
-    if not 1 <= n <= most_threads():
-        raise ParameterError(f"--threads {n} is out of range, expected 1 to {most_threads()}, the processors there are")
-    return limit_threads(n)
+    try:
+        return limit_threads(n)
+    except ParameterError as problem:
+        raise ParameterError(str(problem).replace("n=", "--threads ", 1)) from None
 
 
 @contextmanager
 def _log_to_stderr(verbose: bool) -> Iterator[None]:
     """What the library logs goes to stderr, if asked for."""
-    import logging
-
-    log, handler = logging.getLogger("graphclust"), logging.StreamHandler()
     if not verbose or sys.stderr is None:
         yield
         return
+    handler, before = logging.StreamHandler(), log.level
     handler.setFormatter(logging.Formatter("%(name)s: %(message)s"))
-    before = log.level
     log.addHandler(handler)
     log.setLevel(logging.INFO)
     try:
@@ -139,17 +143,8 @@ def _parser(asked: str | None = None) -> argparse.ArgumentParser:
         if asked not in (None, name):
             commands.add_parser(name, help=command.summary)
             continue
-        common = [] if command.run is None else [everywhere()]
+        common = [] if command is CACHE else [everywhere()]  # its actions are commands in turn, and have them
         own = commands.add_parser(name, help=command.summary, epilog=command.examples, parents=common)
-        command.add_to(own)
-        own.set_defaults(run=command.run)
+        if (run := command.add_to(own)) is not None:
+            own.set_defaults(run=run)
     return parser
-
-
-def _fail(sentence: str, code: int, debug: bool) -> int:
-    if debug:
-        import traceback
-
-        traceback.print_exc()
-    tell(sentence)
-    return code

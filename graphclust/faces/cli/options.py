@@ -5,8 +5,7 @@ import difflib
 import json
 import os
 import shlex
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from inspect import signature
 from typing import TYPE_CHECKING, Any, NoReturn, get_args, get_type_hints
@@ -21,7 +20,6 @@ if TYPE_CHECKING:
     from graphclust.io.edges import Edges
 
 WRONG_USE = 2  # the exit code
-METAVARS = {"time_budget": "SECONDS", "min_size": "NODES", "max_size": "NODES", "connectivity": "WELL"}
 CONNECTIVITY = "well, or a number that the minimum cut inside each cluster is above; nodes in none are"
 COLUMNS = ("source", "target", "weight", "header")
 ROWS = ("format", "symmetrize", "weights", "bipartite", "missing", "duplicates", "constraint", "encoding")
@@ -64,14 +62,17 @@ class Parser(argparse.ArgumentParser):
         self.exit(WRONG_USE, f"{self.prog}: {escape_controls(message)} (see {self.prog} --help)\n")
 
 
-class Command:
-    """A command: its summary in the help, what adds its arguments, what runs it, and examples of what to type."""
+Runner = Callable[[argparse.Namespace], None]
 
-    def __init__(
-        self, name: str, summary: str, add_to: Callable[[Parser], None],
-        run: Callable[[argparse.Namespace], None] | None, *examples: str,
-    ):  # fmt: skip
-        self.name, self.summary, self.add_to, self.run = name, summary, add_to, run
+
+class Command:
+    """A command: its summary in the help, what adds its arguments and returns what runs it, and examples to type.
+
+    add_to : returns None where the command's actions are commands in turn.
+    """
+
+    def __init__(self, name: str, summary: str, add_to: Callable[[Parser], Runner | None], *examples: str):
+        self.name, self.summary, self.add_to = name, summary, add_to
         self.examples = "examples:\n" + "\n".join(f"  {line}" for line in examples)
 
 
@@ -100,10 +101,8 @@ def add_graph_file(file: argparse.ArgumentParser, flag: str | None = None) -> No
     add = file.add_argument
     what = "a graph file, a store, - for standard input, a data set like suitesparse:SNAP/com-DBLP, or one of "
     what += ", ".join(CLASSIC)
-    if flag is None:
-        add("file", metavar="FILE", help=what)
-    else:
-        add(flag, dest="file", metavar="FILE", help=what)
+    named: dict[str, Any] = {"dest": "file"} if flag else {}
+    add(flag or "file", metavar="FILE", help=what, **named)
     known = f"what the file is, one of {', '.join(FORMATS)}; by default its content decides"
     add("--format", choices=FORMATS, metavar="FORMAT", help=known)
     add("--weights", choices=("file", "abs", "ignore"), help="take, make positive, or ignore its weights")
@@ -180,7 +179,7 @@ def _load_one(options: argparse.Namespace) -> "Graph | Edges":
         return edges_of_file(path, signs, columns=columns, **rows)
 
 
-def _given(options: argparse.Namespace, names: tuple[str, ...]) -> dict[str, Any]:
+def _given(options: argparse.Namespace, names: Iterable[str]) -> dict[str, Any]:
     return {name: getattr(options, name) for name in names}
 
 
@@ -262,38 +261,30 @@ def check_outputs(options: argparse.Namespace, **named: str) -> dict[str, str]:
     return files
 
 
-def check_output(output: str, force: bool, never: str) -> None:
-    """Refuse a file that cannot or must not be written before work is done for it; never : the input."""
+def check_output(output: str, force: bool, never: str, of_store: bool = False) -> None:
+    """Refuse a file that cannot or must not be written before work is done for it; never : the input.
+
+    of_store : it is the folder of a store. What the system refuses is a ParameterError too: the request is at fault.
+    """
+    from graphclust.io.store.store import check_store_target
+
+    if output == "-" and of_store:
+        raise ParameterError("a store is a folder, which standard output cannot hold; name one, or choose another --to")
     if output == "-":
         raise ParameterError("only -o and --permutation write to standard output, which - stands for; name a file")
-    with _as_wrong_use():
+    try:
         check_not_input(output, never)
-        check_target(output, force)
+        if of_store:
+            check_store_target(output, force)
+        else:
+            check_target(output, force)
+    except OSError as problem:
+        raise ParameterError(str(problem)) from None
 
 
 def _place_of(output: str) -> str:
     """The folder, with all links resolved, and the name of a file."""
     return os.path.join(os.path.realpath(os.path.dirname(output)), os.path.basename(output))
-
-
-def check_store_output(output: str, force: bool, never: str) -> None:
-    """The same for the folder of a store."""
-    from graphclust.io.store.store import check_store_target
-
-    if output == "-":
-        raise ParameterError("a store is a folder, which standard output cannot hold; name one, or choose another --to")
-    check_not_input(output, never)
-    with _as_wrong_use():
-        check_store_target(output, force)
-
-
-@contextmanager
-def _as_wrong_use() -> Iterator[None]:
-    """Turn an OSError of an output into a ParameterError: the request is at fault, not the work."""
-    try:
-        yield
-    except OSError as problem:
-        raise ParameterError(str(problem)) from None
 
 
 def add_parameters(command: argparse.ArgumentParser, function: Callable[..., Any], **words: str) -> None:
@@ -303,14 +294,19 @@ def add_parameters(command: argparse.ArgumentParser, function: Callable[..., Any
         default, kinds = parameters[name].default, list(_plain_types(hints[name]))
         choices = [kind for kind in kinds if isinstance(kind, str)]
         how: dict[str, Any] = {"default": default}
-        if choices:
+        if name in OWN:
+            how |= OWN[name]
+        elif choices:
             how["choices"] = choices
+        elif bool in kinds:
+            how["action"] = "store_true"
         else:
-            how["metavar"] = METAVARS.get(name, "N" if int in kinds else "auto|NUMBER" if str in kinds else "NUMBER")
-            how["type"] = TYPES.get(name) or (int if int in kinds else auto_or_number if str in kinds else float)
-        shown = "" if default is None or "(" in text else f" ({default})"
-        command.add_argument(f"--{name.replace('_', '-')}", help=text + shown, **how)
-    command.set_defaults(parameters=[*(command.get_default("parameters") or []), *words])
+            how["metavar"] = "N" if int in kinds else "auto|NUMBER" if str in kinds else "NUMBER"
+            how["type"] = int if int in kinds else number_or("auto") if str in kinds else float
+        shown = "" if default in (None, False) or "(" in text else f" ({default})"
+        flag = how.pop("flag", f"--{name.replace('_', '-')}")
+        command.add_argument(flag, dest=name, help=text + shown, **how)
+    command.set_defaults(parameters=[*words])
 
 
 def _plain_types(hint: Any) -> Iterator[Any]:
@@ -324,7 +320,7 @@ def _plain_types(hint: Any) -> Iterator[Any]:
 
 def parameters_of(options: argparse.Namespace, graph: Any) -> dict[str, Any]:
     """The parameters that `add_parameters` has made options of, and what all functions take."""
-    given = {name: getattr(options, name) for name in options.parameters}
+    given = _given(options, options.parameters)
     if getattr(options, "node_weight", None) is not None:
         from graphclust.io.node_weights import read_node_weights
 
@@ -337,30 +333,38 @@ def number(text: str) -> float:
     return int(text) if text.isascii() and text.isdigit() else float(text)
 
 
-def word_or_number(text: str) -> str | float:
-    """A number if the text is one."""
-    try:
-        return float(text)
-    except ValueError:
-        return text
+def number_or(word: str | None = None) -> Callable[[str], str | float]:
+    """What reads a number or a word: this one, or any."""
+
+    def read(text: str) -> str | float:
+        try:
+            return float(text)
+        except ValueError:
+            if word not in (None, text):
+                raise argparse.ArgumentTypeError(f"{text!r} is neither {word!r} nor a number") from None
+            return text
+
+    return read
 
 
-def auto_or_number(text: str) -> str | float:
-    """The word auto, or a number."""
-    value = word_or_number(text)
-    if isinstance(value, str) and value != "auto":
-        raise argparse.ArgumentTypeError(f"{text!r} is neither 'auto' nor a number")
-    return value
+OWN: dict[str, dict[str, Any]] = {  # how options are given whose parameter's type does not say it
+    "time_budget": {"metavar": "SECONDS", "type": float},
+    "min_size": {"metavar": "NODES", "type": number},
+    "max_size": {"metavar": "NODES", "type": number},
+    "connectivity": {"metavar": "WELL", "type": number_or()},
+    "max_imbalance": {"flag": "--imbalance", "metavar": "SHARE", "type": float},
+    "min_imbalance": {"metavar": "SHARE", "type": number_or("same")},
+    "target_weights": {"metavar": "WEIGHT", "type": float, "nargs": "+"},
+}
 
 
-TYPES: dict[str, Callable[[str], Any]] = {"min_size": number, "max_size": number, "connectivity": word_or_number}
-
-
-def print_report(options: argparse.Namespace, facts: dict[str, Any], text: str, files: dict[str, str]) -> None:
-    """Print facts as JSON, or the text and the files that were written; nothing where that is asked for."""
+def print_report(
+    options: argparse.Namespace, result: Any, files: dict[str, str], facts: dict[str, Any] | None = None
+) -> None:
+    """Print the result and the files that were written, as text, or as JSON its report, or facts in place of that."""
     if options.quiet:
         return
     if options.report == "json":
-        show(json.dumps(facts))
+        show(json.dumps(facts or result.report() | {"written": files}))
     else:
-        show("\n".join([in_the_shell(text), *(f"  {f'{what} in':16s} {name}" for what, name in files.items())]))
+        show("\n".join([in_the_shell(str(result)), *(f"  {f'{what} in':16s} {name}" for what, name in files.items())]))

@@ -21,29 +21,22 @@ NO_SUGGESTION = (
 )
 
 
-def add_to(command: shared.Parser) -> None:
-    """Add its arguments."""
-    from graphclust.partition.balanced_partition import IMBALANCE, balanced_partition
+def partition(command: shared.Parser) -> shared.Runner:
+    """Into parts of equal size."""
+    from graphclust.partition.balanced_partition import balanced_partition
 
     add = command.add_argument
     shared.add_graph_file(command)
     add("-k", type=int, metavar="K", help="number of parts, which has to be given")
-    add(
-        "--imbalance", dest="max_imbalance", type=float, default=IMBALANCE, metavar="SHARE",
-        help=f"how much more than the average part one may hold ({IMBALANCE})",
-    )  # fmt: skip
-    add(
-        "--min-imbalance", type=float, metavar="SHARE",
-        help="how much less one may hold, 1 for any amount (as --imbalance, as far as weights let)",
-    )  # fmt: skip
-    add(
-        "--target-weights", type=float, nargs="+", metavar="WEIGHT",
-        help="how much each part is to hold beside the others, such as the speeds of machines (equal)",
-    )  # fmt: skip
-    add("--contiguous", action="store_true", help="every part in one piece, as far as that is found")
-    command.set_defaults(parameters=["max_imbalance", "min_imbalance", "target_weights", "contiguous"])
     shared.add_parameters(
-        command, balanced_partition, effort="how much to try", time_budget="use so long to find a smaller cut"
+        command,
+        balanced_partition,
+        max_imbalance="how much more than the average part one may hold",
+        min_imbalance="how much less one may hold, 1 for any amount (as --imbalance, as far as weights let)",
+        target_weights="how much each part is to hold beside the others, such as the speeds of machines (equal)",
+        contiguous="every part in one piece, as far as that is found",
+        effort="how much to try",
+        time_budget="use so long to find a smaller cut",
     )
     shared.add_shared(command, "--node-weight")
     parts = "write each node's part here, in a format by the ending, or - for standard output"
@@ -53,29 +46,26 @@ def add_to(command: shared.Parser) -> None:
     add("--reordered", metavar="FILE", help="write the matrix here with its rows and columns grouped by part")
     shared.add_shared(command, "--seed", "--force")
 
+    def run(options: argparse.Namespace) -> None:
+        """Partition, write what was asked for, and print the report."""
+        if options.k is None:
+            raise ParameterError(f"-k was not given, expected the number of parts; {NO_SUGGESTION}")
+        files = _check_outputs(options)
+        graph, info = shared.load_input(options, of_pattern=True)
+        is_matrix = info is not None and info.format == "matrix_market"
+        try:
+            parts = balanced_partition(graph, options.k, **shared.parameters_of(options, graph))
+        except Interrupted as stop:
+            if not files:
+                raise
+            _write(options, stop.best, is_matrix)
+            raise KeyboardInterrupt(f"the best parts so far are in {', '.join(files.values())}") from None
+        parts.parameters.update(shared.reading_options(options))
+        _write(options, parts, is_matrix)
+        if "-" not in (options.output, options.permutation):
+            shared.print_report(options, parts, files)
 
-def run(options: argparse.Namespace) -> None:
-    """Partition, write what was asked for, and print the report."""
-    from graphclust.partition.balanced_partition import balanced_partition
-
-    if options.k is None:
-        raise ParameterError(f"-k was not given, expected the number of parts; {NO_SUGGESTION}")
-    files = _check_outputs(options)
-    options.min_imbalance = "same" if options.min_imbalance is None else options.min_imbalance
-    graph, info = shared.load_input(options, of_pattern=True)
-    is_matrix = info is not None and info.format == "matrix_market"
-    try:
-        parts = balanced_partition(graph, options.k, **shared.parameters_of(options, graph))
-    except Interrupted as stop:
-        if not files:
-            raise
-        _write(options, stop.best, is_matrix)
-        raise KeyboardInterrupt(f"the best parts so far are in {', '.join(files.values())}") from None
-    parts.parameters.update(shared.reading_options(options))
-    _write(options, parts, is_matrix)
-    if "-" not in (options.output, options.permutation) and not options.quiet:
-        facts = parts.report() | {"written": files} if options.report == "json" else {}  # with minimum cuts, which cost
-        shared.print_report(options, facts, "" if facts else str(parts), files)
+    return run
 
 
 def _check_outputs(options: argparse.Namespace) -> dict[str, str]:
@@ -144,7 +134,7 @@ def _write_numbers(path: str, numbers: "np.ndarray", force: bool) -> None:
 
 
 PARTITION = shared.Command(
-    "partition", "cut a graph or matrix into K parts of equal size", add_to, run,
+    "partition", "cut a graph or matrix into K parts of equal size", partition,
     "graphclust partition A.mtx -k 64 -o parts.txt --to metis       one number a line, as METIS writes them",
     "graphclust partition A.mtx -k 64 --imbalance 0.01 -o parts.tsv  names and parts, sizes within 1 %",
     "graphclust partition A.mtx -k 8 --reordered B.mtx               rows and columns grouped by part",

@@ -14,6 +14,7 @@ from shell import said
 
 import graphclust
 from graphclust.faces.cli import main as cli
+from graphclust.faces.cli import options as shared
 from graphclust.io.text.points import read_points
 from graphclust.results.label_files import read_labels, write_labels
 
@@ -241,15 +242,15 @@ def test_threads_are_set_for_the_command_and_change_no_label(capsys, monkeypatch
     from graphclust.compiled.runtime.blocks import most_threads, n_threads
 
     seen, before = [], n_threads()
-    run = cli.CLUSTER.run
-    monkeypatch.setattr(cli.CLUSTER, "run", lambda options: (seen.append(n_threads()), run(options)))
+    load = shared.load_kind
+    monkeypatch.setattr(shared, "load_kind", lambda options: (seen.append(n_threads()), load(options))[1])
     for n in {1, most_threads()}:
         assert said(capsys, "cluster", "karate", "-k", 4, "--threads", n, "-o", tmp_path / f"{n}.tsv")[0] == 0
         assert seen[-1] == n and n_threads() == before
     assert len({(tmp_path / f"{n}.tsv").read_text() for n in {1, most_threads()}}) == 1
     for n in (0, most_threads() + 1):
         code, _, err = said(capsys, "cluster", "karate", "-k", 2, "--threads", n)
-        assert code == 2 and f"--threads {n} is out of range, expected 1 to {most_threads()}" in err
+        assert code == 2 and f"--threads {n} is out of range, expected between 1 and {most_threads()}" in err
 
 
 def test_the_path_of_k_is_printed_with_its_suggestion(capsys):
