@@ -5,7 +5,6 @@ And what all estimators of points have beside `fit`.
 
 from __future__ import annotations
 
-import numbers
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -15,6 +14,7 @@ from sklearn.utils.validation import validate_data
 
 from graphclust.checks import as_array, as_whole_number
 from graphclust.graph.matrices import with_checked_arrays
+from graphclust.interop import seeds
 from graphclust.progress import Listener
 
 if TYPE_CHECKING:
@@ -42,18 +42,7 @@ else:
 
 def as_rng(random_state: Any) -> np.random.Generator:
     """A generator from None, a whole number >= 0, a Generator, or a RandomState or numpy.random that draws a number."""
-    if random_state is np.random:  # as scikit-learn takes it
-        random_state = np.random.mtrand._rand
-    if isinstance(random_state, np.random.RandomState):
-        return np.random.default_rng(random_state.randint(np.iinfo(np.int32).max))
-    if random_state is None or isinstance(random_state, np.random.Generator):
-        return np.random.default_rng(random_state)
-    if isinstance(random_state, numbers.Integral) and not isinstance(random_state, bool) and int(random_state) >= 0:
-        return np.random.default_rng(int(random_state))
-    raise ValueError(
-        f"random_state={random_state!r} cannot be used, expected None, a whole number >= 0, a RandomState or a "
-        "Generator"
-    )
+    return np.random.default_rng(seeds.as_rng(random_state, "random_state"))
 
 
 def as_listener(verbose: Any) -> Listener | None:

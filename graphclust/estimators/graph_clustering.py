@@ -11,7 +11,7 @@ from abc import abstractmethod
 from collections.abc import Callable
 from copy import copy
 from dataclasses import KW_ONLY, dataclass, replace
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -156,6 +156,9 @@ class _GraphModel(ClusterMixin, BaseEstimator):
     random_state: Any
     clustering_: Clustering
 
+    _solve: ClassVar[Callable[..., Clustering]]  # the function, and which of the parameters are its options
+    _options: ClassVar[tuple[str, ...]]
+
     @property
     def _takes_signs(self) -> bool:
         """Whether affinities may be below zero."""
@@ -164,10 +167,6 @@ class _GraphModel(ClusterMixin, BaseEstimator):
     @abstractmethod
     def _graph(self, X: Any, rng: np.random.Generator) -> Graph:
         """The graph of the checked data by the affinity."""
-
-    @abstractmethod
-    def _cluster(self, graph: Graph, rng: np.random.Generator) -> Clustering:
-        """Call the function."""
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Cluster points, (n_samples, n_features), or with affinity="precomputed" a graph, (n_samples, n_samples)."""
@@ -179,7 +178,10 @@ class _GraphModel(ClusterMixin, BaseEstimator):
                 check_non_negative(X, f"{type(self).__name__}, expected none with affinity={self.affinity!r}")
         rng = as_rng(self.random_state)
         graph = self._graph(X, rng)
-        self.clustering_ = self._cluster(graph, rng)
+        options = {name: getattr(self, name) for name in self._options}
+        if hasattr(self, "n_clusters"):
+            options["k"] = None if self.n_clusters is None else as_n_clusters(self.n_clusters, graph.n_nodes)
+        self.clustering_ = self._solve(graph, rng=rng, **options)
         self.labels_ = self.clustering_.labels
         return self
 
@@ -249,9 +251,13 @@ class SpectralClustering(_GraphModel):
     kernel_params: dict[str, Any] | None = None
     n_jobs: int | None = None
     verbose: bool = False
+    _solve = staticmethod(spectral_clustering)
+    _options = ("n_components", "assign_labels", "n_init")
 
     def _graph(self, X: Any, rng: np.random.Generator) -> Graph:
         """The graph of affinities that the parameters describe."""
+        if self.eigen_solver is not None:
+            as_choice(self.eigen_solver, "eigen_solver", EIGEN_SOLVERS)
         if self.affinity in OF_NEIGHBORS:
             metric = "euclidean" if self.affinity == "nearest_neighbors" else "precomputed"
             n_neighbors = as_whole_number(self.n_neighbors, "n_neighbors", at_least=2)
@@ -265,13 +271,6 @@ class SpectralClustering(_GraphModel):
             as_choice(self.affinity, "affinity", (*OF_NEIGHBORS, "precomputed", *PAIRWISE_KERNEL_FUNCTIONS))
             options |= {name: getattr(self, name) for name in ("gamma", "degree", "coef0")}
         return graph_by_kernel(X, self.affinity, options)
-
-    def _cluster(self, graph: Graph, rng: np.random.Generator) -> Clustering:
-        k = None if self.n_clusters is None else as_n_clusters(self.n_clusters, graph.n_nodes)
-        if self.eigen_solver is not None:
-            as_choice(self.eigen_solver, "eigen_solver", EIGEN_SOLVERS)
-        options = {name: getattr(self, name) for name in ("n_components", "assign_labels", "n_init")}
-        return spectral_clustering(graph, k, rng=rng, **options)
 
 
 @dataclass(eq=False, repr=False)
@@ -383,11 +382,8 @@ class CoresetSpectralClustering(NeighborGraphModel):
     coreset: Coreset | None = None
     min_size: float | None = None
     max_size: float | None = None
-
-    def _cluster(self, graph: Graph, rng: np.random.Generator) -> Clustering:
-        k = None if self.n_clusters is None else as_n_clusters(self.n_clusters, graph.n_nodes)
-        names = ["method", "objective", "resolution", "effort", "components", "coreset", "min_size", "max_size"]
-        return coreset_sc(graph, k, rng=rng, **{name: getattr(self, name) for name in names})
+    _solve = staticmethod(coreset_sc)
+    _options = ("method", "objective", "resolution", "effort", "components", "coreset", "min_size", "max_size")
 
 
 @dataclass(eq=False, repr=False)
@@ -423,6 +419,8 @@ class GraphClustering(NeighborGraphModel):
     max_size: float | None = None
     small: str = "unite"
     kind: str | None = None
+    _solve = staticmethod(communities)
+    _options = ("resolution", "objective", "effort", "components", "min_size", "max_size", "small")
 
     def fit(self, X: Any, y: Any = None) -> GraphClustering:
         """Cluster points, (n_samples, n_features), or with affinity="precomputed" a graph, (n_samples, n_samples)."""
@@ -436,7 +434,3 @@ class GraphClustering(NeighborGraphModel):
         if self.affinity != "precomputed":
             raise ValueError(f"kind={self.kind!r} is for affinity='precomputed', and affinity is {self.affinity!r}")
         return as_layered(X, "signed" if self.kind == "signed" else "directed")
-
-    def _cluster(self, graph: Graph, rng: np.random.Generator) -> Clustering:
-        names = ("resolution", "objective", "effort", "components", "min_size", "max_size", "small")
-        return communities(graph, rng=rng, **{name: getattr(self, name) for name in names})

@@ -1,4 +1,4 @@
-"""Seeds as NetworkX and scanpy take them."""
+"""Seeds as NetworkX, scanpy and scikit-learn take them."""
 
 from __future__ import annotations
 

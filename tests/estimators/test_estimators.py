@@ -72,8 +72,8 @@ def test_random_states_are_seeds_generators_or_an_error():
     assert as_rng(np.random.RandomState(5)).random() == as_rng(np.random.RandomState(5)).random()
     generator = np.random.default_rng(1)
     assert as_rng(generator) is generator and as_rng(np.int64(3)).random() == as_rng(3).random()
-    for wrong in (-1, 1.5, "a", True):
-        refuses(ValueError, f"random_state={wrong!r}", as_rng, wrong)
+    for wrong, error in ((-1, ValueError), (1.5, TypeError), ("a", TypeError), (True, TypeError)):
+        refuses(error, f"random_state={wrong!r}", as_rng, wrong)
 
 
 def test_mini_batches_come_one_by_one():
