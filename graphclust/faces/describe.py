@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from graphclust.errors import amount
-from graphclust.graph.container import Graph, GraphLike
+from graphclust.graph.container import GraphLike
 from graphclust.io.edges import bytes_to_load
 from graphclust.io.graph_input import as_graph
 from graphclust.io.read_file import LoadInfo
@@ -41,6 +41,8 @@ def graph_facts(G: GraphLike, info: LoadInfo | None = None) -> dict[str, Any]:
     graph = as_graph(G)
     n_neighbors = np.diff(graph.indptr)
     component_sizes, to_load = np.bincount(graph.components), None
+    arrays = (graph.indptr, graph.indices, graph.weights, graph.degrees, graph.loops)
+    n_bytes = sum(array.nbytes for array in arrays if array is not None)
     if info is not None:
         is_weighted = graph.weights is not None
         to_load = bytes_to_load(graph.n_nodes, info.counts.entries, graph.n_entries, is_weighted, info.n_bytes)
@@ -57,9 +59,9 @@ def graph_facts(G: GraphLike, info: LoadInfo | None = None) -> dict[str, Any]:
         "named_nodes": graph.nodes is not None,
         "text_names": graph.nodes is not None and isinstance(graph.nodes[0], str),
         "memory": {
-            "graph": bytes_of(graph),
+            "graph": n_bytes,
             "to_load": to_load,
-            "to_cluster": bytes_of(graph) + PER_NODE * graph.n_nodes + PER_ENTRY * graph.n_entries,
+            "to_cluster": n_bytes + PER_NODE * graph.n_nodes + PER_ENTRY * graph.n_entries,
         },
     }
     if info is not None:
@@ -151,12 +153,6 @@ def facts_in_words(facts: dict[str, Any]) -> list[tuple[str, str]]:
     words += [f"at most {_size(memory['to_cluster'])} while clustering"]
     rows.append(("memory", ", ".join(words)))
     return rows + [("note", remark) for remark in facts["remarks"]]
-
-
-def bytes_of(graph: Graph) -> int:
-    """The arrays of a graph."""
-    arrays = (graph.indptr, graph.indices, graph.weights, graph.degrees, graph.loops)
-    return sum(array.nbytes for array in arrays if array is not None)
 
 
 def _spread(values: np.ndarray) -> dict[str, float]:

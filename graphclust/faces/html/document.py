@@ -54,10 +54,6 @@ $sections
 </body>
 </html>
 """)
-SECTION = Template("""<section aria-labelledby="$name">
-<h2 id="$name">$heading</h2>
-$content
-</section>""")
 MOST_MEMBERS = 20_000  # names on a page; some 40 bytes each in the lists, and as many again in the file
 LONGEST_NAME = 200
 
@@ -139,7 +135,10 @@ def report_page(
         ("assumed", "What was assumed", tables.remarks(clustering)),
         ("made", "How it was made", tables.provenance(clustering, command)),
     ]
-    sections = [SECTION.substitute(name=name, heading=heading, content=content) for name, heading, content in parts]
+    sections = [
+        f'<section aria-labelledby="{name}">\n<h2 id="{name}">{heading}</h2>\n{content}\n</section>'
+        for name, heading, content in parts
+    ]
     return PAGE.substitute(
         title=escape(counts if title is None else title),
         style=STYLE,
@@ -180,10 +179,9 @@ def key_figures(clustering: Clustering) -> str:
     """A few numbers, large; clusters of a single node are counted by themselves."""
     share = clustering.sizes.max() / clustering.graph.n_nodes
     n_single = int(np.count_nonzero(clustering.sizes == 1))
-    singles = [("clusters of a single node", f"{n_single:,}")] if n_single else []
     rows = [
         ("clusters", f"{clustering.n_clusters - n_single:,}"),
-        *singles,
+        *([("clusters of a single node", f"{n_single:,}")] if n_single else []),
         ("largest cluster", f"{share:.1%} of the nodes"),
         ("links inside clusters", f"{figures.share_inside(clustering):.1%}"),
         ("well-connected", f"{clustering.n_well_connected:,} of {clustering.n_clusters:,}"),

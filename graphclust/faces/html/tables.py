@@ -43,7 +43,7 @@ def bar(share: float) -> str:
 
 def clusters(clustering: Clustering, certainty: Certainty | None = None) -> str:
     """A row for each cluster, the largest first; certainty : of its nodes and clusters, where it is known."""
-    n_shown = min(clustering.n_clusters, MOST_ROWS)
+    n_shown, volume = min(clustering.n_clusters, MOST_ROWS), clustering.volume.tolist()
     nearest, members = nearest_clusters(clustering), leading_nodes(clustering, n_shown)
     rows, sure, leaving = [], _certainty_columns(clustering, certainty), share_leaving(clustering).tolist()
     for c in range(n_shown):
@@ -55,7 +55,7 @@ def clusters(clustering: Clustering, certainty: Certainty | None = None) -> str:
             *(column[c] for column in sure.values()),
             "none" if nearest[c] < 0 else str(nearest[c]),
             ", ".join(escape(shorten(str(name), LONGEST_NAME)) for name in members[c]),
-            _plain(float(clustering.volume[c])),
+            f"{volume[c]:,.0f}" if 1000.0 <= volume[c] < 1e15 else f"{volume[c]:.4g}",
             f"{clustering.min_cuts[c]:,.6g}",
         ])  # fmt: skip
     head = [
@@ -87,11 +87,6 @@ def share_leaving(clustering: Clustering) -> npt.NDArray[np.float64]:
     volume = clustering.volume
     cut = clustering.conductance * np.minimum(volume, volume.sum() - volume)
     return np.divide(cut, volume, out=np.zeros(len(volume)), where=volume > 0.0)
-
-
-def _plain(number: float) -> str:
-    """A number as people write it, without exponents where it is neither huge nor tiny."""
-    return f"{number:,.0f}" if 1000.0 <= number < 1e15 else f"{number:.4g}"
 
 
 def _certainty_columns(clustering: Clustering, certainty: Certainty | None) -> dict[str, list[str]]:

@@ -88,7 +88,9 @@ def calibration(certainty: npt.ArrayLike, correct: npt.ArrayLike, *, bins: int =
             raise GraphValidationError(f"{name} runs from {array.min():g} to {array.max():g}, expected 0 to 1")
     bins = as_whole_number(bins, "bins", at_least=1)
     ax = axes_for(ax, width=5.0)
-    mean_said, mean_right, error = calibration_points(said, right, bins)
+    groups = [group for group in np.array_split(np.argsort(said, kind="stable"), bins) if len(group)]
+    mean_said, mean_right = (np.array([of_node[group].mean() for group in groups]) for of_node in (said, right))
+    error = np.sqrt(mean_right * (1.0 - mean_right) / [len(group) for group in groups])
     ax.plot([0, 1], [0, 1], color=LINE, linewidth=1, linestyle="--", label="as said")
     ax.errorbar(mean_said, mean_right, 2 * error, marker="o", color=COLORS[0], capsize=3, label="observed")
     ax.set(xlim=(-0.02, 1.02), ylim=(-0.02, 1.02), aspect="equal")
@@ -96,16 +98,6 @@ def calibration(certainty: npt.ArrayLike, correct: npt.ArrayLike, *, bins: int =
     ax.legend(frameon=False, loc="upper left")
     ax.spines[["top", "right"]].set_visible(False)
     return ax
-
-
-def calibration_points(
-    said: npt.NDArray[np.float64], right: npt.NDArray[np.float64], bins: int
-) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64], npt.NDArray[np.float64]]:
-    """Mean certainty, share that is right and its standard error, of at most `bins` groups of equally many nodes."""
-    groups = [group for group in np.array_split(np.argsort(said, kind="stable"), bins) if len(group)]
-    share = np.array([right[group].mean() for group in groups])
-    error = np.sqrt(share * (1.0 - share) / [len(group) for group in groups])
-    return np.array([said[group].mean() for group in groups]), share, error
 
 
 def _as_numbers(values: npt.ArrayLike, name: str) -> npt.NDArray[np.float64]:

@@ -123,30 +123,25 @@ class Links(NamedTuple):
     excess: npt.NDArray[np.float64]
 
 
-def excess_over_chance(clustering: Clustering, weight: sparse.csr_array) -> sparse.csr_array:
-    """`weights_between` over what chance would put there, vol(a) vol(b) / vol(V); an isolated node has no links."""
+def excess_over_chance(clustering: Clustering) -> tuple[sparse.csr_array, sparse.csr_array]:
+    """`weights_between`, and these over what chance would put there, vol(a) vol(b) / vol(V)."""
     volume = clustering.volume
-    inverse = np.divide(1.0, volume, out=np.zeros(len(volume)), where=volume > 0.0)
-    share = sparse.dia_array((inverse[None, :], [0]), shape=weight.shape)
-    return (share @ weight @ share * clustering.graph.total_volume).tocsr()
+    weight = weights_between(clustering.graph, clustering.labels, clustering.n_clusters)
+    inverse = np.divide(1.0, volume, out=np.zeros(len(volume)), where=volume > 0.0)  # an isolated node has no links
+    share = sparse.diags_array(inverse)
+    return weight, (share @ weight @ share * clustering.graph.total_volume).tocsr()
 
 
 def nearest_clusters(clustering: Clustering) -> npt.NDArray[np.int64]:
     """The cluster with which each one's links exceed chance most, shape (n_clusters,); -1 for one without links."""
-    excess = excess_over_chance(clustering, weights_between(clustering.graph, clustering.labels, clustering.n_clusters))
-    nearest = np.full(clustering.n_clusters, -1)
-    for c in np.flatnonzero(np.diff(excess.indptr)).tolist():
-        row = slice(excess.indptr[c], excess.indptr[c + 1])
-        nearest[c] = excess.indices[row][excess.data[row].argmax()]
-    return nearest
+    _, excess = excess_over_chance(clustering)
+    return np.where(np.diff(excess.indptr) > 0, np.ravel(excess.argmax(axis=1)), -1)
 
 
 def strongest_links(clustering: Clustering, per_cluster: int = LINKS_PER_CLUSTER) -> Links:
     """The clusters of most volume, and for each of them its links of most excess."""
     clusters = np.sort(np.argsort(-clustering.volume, kind="stable")[:MOST_CLUSTERS])
-    weights = weights_between(clustering.graph, clustering.labels, clustering.n_clusters)
-    weight = weights[clusters][:, clusters].toarray()
-    excess = excess_over_chance(clustering, weights)[clusters][:, clusters].toarray()
+    weight, excess = (values[clusters][:, clusters].toarray() for values in excess_over_chance(clustering))
     nearest = np.argsort(-excess, axis=1, kind="stable")[:, :per_cluster]
     chosen = np.zeros(excess.shape, bool)
     np.put_along_axis(chosen, nearest, True, axis=1)
@@ -160,8 +155,6 @@ def places(links: Links) -> npt.NDArray[np.float64]:
     import networkx as nx
 
     n = len(links.clusters)
-    if n == 1:
-        return np.full((1, 2), 0.5)
     G = nx.Graph()
     G.add_nodes_from(range(n))
     top = float(links.excess.max(initial=1.0))

@@ -111,8 +111,7 @@ def height_of(path: ClusterPath, k: int) -> float:
 
 def as_path(path: Any) -> ClusterPath:
     """What was passed, if it is a ClusterPath."""
-    if not isinstance(path, ClusterPath):
-        raise TypeError(f"path is a {type(path).__name__}, expected a ClusterPath, as cluster_path returns")
+    check_type(path, ClusterPath, "path", "cluster_path(G) returns one")
     return path
 
 
