@@ -150,22 +150,6 @@ def source_at(origin: Origin | None) -> GraphSource | None:
     """On a worker: the graph, mapped once a process, if it is the one that was meant."""
     if origin is None:
         return None
-    check_versions(origin)
-    place = (origin.path, origin.key, origin.part)
-    with _open_lock:
-        if place not in _opened:
-            graph: Graph = _open_checked_store(origin)
-            if origin.part is not None:
-                graph = mask_nodes(graph, nodes_to_partition(graph, *origin.part, Progress()).nodes)
-            source = GraphSource(graph)
-            while len(_opened) >= MOST_OPEN:
-                del _opened[next(iter(_opened))]
-            _opened[place] = source
-        return _opened[place]
-
-
-def check_versions(origin: Origin) -> None:
-    """On a worker: refuse to work with other versions than the client's."""
     differing = {name: version for name, version in versions().items() if version != origin.versions.get(name)}
     if differing:
         found = ", ".join(f"{name} {version}" for name, version in differing.items())
@@ -173,6 +157,16 @@ def check_versions(origin: Origin) -> None:
         raise GraphClustError(
             f"{worker_name()} has {found}, but the client has {wanted}: labels could differ; make them equal"
         )
+    place = (origin.path, origin.key, origin.part)
+    with _open_lock:
+        if place not in _opened:
+            graph: Graph = _open_checked_store(origin)
+            if origin.part is not None:
+                graph = mask_nodes(graph, nodes_to_partition(graph, *origin.part, Progress()).nodes)
+            while len(_opened) >= MOST_OPEN:
+                del _opened[next(iter(_opened))]
+            _opened[place] = GraphSource(graph)
+        return _opened[place]
 
 
 def _open_checked_store(origin: Origin) -> StoredGraph:

@@ -42,8 +42,10 @@ class VertexPartition:
     is_share: ClassVar[bool] = False  # whether the quality is divided by all weight
     membership: list[int]
 
-    def __init__(self, graph: Any, initial_membership: Any = None, weights: Any = None):
-        self._take(graph, initial_membership, weights, 1.0, None)
+    def __init__(
+        self, graph: Any, initial_membership: Any = None, weights: Any = None, resolution_parameter: float = 1.0
+    ):
+        self._take(graph, initial_membership, weights, resolution_parameter, None)
 
     def _take(self, graph: Any, membership: Any, weights: Any, resolution: Any, masses: Any) -> None:
         """masses : of the nodes in a Potts model; None for their degrees."""
@@ -128,11 +130,6 @@ class ModularityVertexPartition(VertexPartition):
 
 class RBConfigurationVertexPartition(VertexPartition):
     """Modularity at a resolution, times all weight; see `VertexPartition`."""
-
-    def __init__(
-        self, graph: Any, initial_membership: Any = None, weights: Any = None, resolution_parameter: float = 1.0
-    ):
-        self._take(graph, initial_membership, weights, resolution_parameter, None)
 
 
 class CPMVertexPartition(VertexPartition):

@@ -141,8 +141,7 @@ def cluster_anndata(
     weights = None if node_weight is None else _weights_of(adata, node_weight, cells)
     given: dict[str, Any] = {"objective": objective, "resolution": resolution, "effort": effort, "small": small}
     given |= {"components": components, "min_size": min_size, "max_size": max_size, "node_weight": weights}
-    options: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
-    options |= {"weight": "weight" if use_weights else None, "rng": rng}
+    options = _known(given) | {"weight": "weight" if use_weights else None, "rng": rng}
     if cells is not None:
         matrices = [(one.tocsr() if sparse.issparse(one) else one)[cells][:, cells] for one in matrices]
     try:
@@ -174,25 +173,24 @@ def cluster_anndata(
         changed.obs[column] = _rename(adata.obs[restrict_to[0]], cells, groups, clustering)
     if certainty:
         changed.obs[f"{column}_certainty"] = _own_shares(clustering, cells, adata.n_obs)
-    params: dict[str, Any] = {"use_weights": use_weights, "rng": clustering.seed}
-    if k is not None:
-        params["k"] = k
+    settings: dict[str, Any] = {"use_weights": use_weights, "rng": clustering.seed, "k": k}
     if adjacency is None:
-        params["obsp"] = keys if several else keys[0]
+        settings["obsp"] = keys if several else keys[0]
     if several:
-        params["layer_weights"] = [1.0] * len(graphs) if layer_weights is None else [*map(float, layer_weights)]
-    params |= {name: value for name, value in clustering.parameters.items() if value is not None}
+        settings["layer_weights"] = [1.0] * len(graphs) if layer_weights is None else [*map(float, layer_weights)]
     if restrict_to is not None:
-        params["restrict_to"] = [restrict_to[0], *groups]
-    facts = {name: getattr(clustering, name) for name in ("modularity", "k", "seed", "version")} | {"params": params}
-    if not several:
-        facts["normalized_cut"] = clustering.normalized_cut
-    if k is None and clustering.remarks:
-        facts["remarks"] = list(clustering.remarks)
-    if clustering.resolution is not None:
-        facts["resolution"] = clustering.resolution
-    changed.uns[column] = facts
+        settings["restrict_to"] = [restrict_to[0], *groups]
+    facts = {name: getattr(clustering, name) for name in ("modularity", "k", "seed", "version", "resolution")}
+    facts |= {"params": _known(settings) | _known(clustering.parameters)}
+    facts |= {} if several else {"normalized_cut": clustering.normalized_cut}
+    facts |= {"remarks": list(clustering.remarks)} if k is None and clustering.remarks else {}
+    changed.uns[column] = _known(facts)
     return changed if copy else None
+
+
+def _known(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Those that are not None, which a file of anndata does not hold."""
+    return {name: value for name, value in values.items() if value is not None}
 
 
 def _reword_for_cells(message: str, name: str) -> str:

@@ -162,16 +162,17 @@ def intra_community_edges(G: BackendGraph, partition: Any) -> int:
 
 
 def inter_community_edges(G: BackendGraph, partition: Any) -> int:
-    """The number of edges between different communities."""
-    _refuse_multigraph(G)
+    """The number of edges between different communities; NotImplementedError for a multigraph."""
+    if G.is_multigraph():
+        raise NotImplementedError("NetworkX counts some parallel edges between communities, and others not")
     return _edges_between(G, _labels_of_partition(G, partition))
 
 
 def inter_community_non_edges(G: BackendGraph, partition: Any) -> int:
-    """The number of pairs of nodes in different communities that no edge links."""
-    _refuse_multigraph(G)
-    labels = _labels_of_partition(G, partition)
-    return _pairs_between(labels) - _edges_between(G, labels)
+    """The number of pairs of nodes in different communities that no edge links; raises as for edges."""
+    partition = list(partition)
+    n_edges = inter_community_edges(G, partition)
+    return _pairs_between(labels_of(G, partition)) - n_edges
 
 
 def partition_quality(G: BackendGraph, partition: Any) -> tuple[float, float]:
@@ -194,12 +195,6 @@ def _edges_between(G: BackendGraph, labels: np.ndarray) -> int:
 def _pairs_between(labels: np.ndarray) -> int:
     """The number of pairs of nodes whose labels differ."""
     return (len(labels) ** 2 - sum(size**2 for size in np.bincount(labels).tolist())) // 2
-
-
-def _refuse_multigraph(G: BackendGraph) -> None:
-    """NotImplementedError, upon which NetworkX takes its own function."""
-    if G.is_multigraph():
-        raise NotImplementedError("NetworkX counts some parallel edges between communities, and others not")
 
 
 def _labels_of_partition(G: BackendGraph, partition: Any) -> np.ndarray:

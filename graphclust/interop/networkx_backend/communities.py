@@ -164,20 +164,19 @@ def best_labels(
     G: BackendGraph, weight: str | None, resolution: float | None, rng: np.random.Generator, options: dict[str, Any]
 ) -> np.ndarray:
     """A community of each node, int64, shape (n,); a node without edges, or a component put aside, is one by itself."""
-    if not G.has_edges:
+    if not G.has_edges:  # of no nodes there would be no graph
         return np.arange(len(G))
     given: Any = G.arcs(weight) if G.is_directed() else G.rows(weight)
-    graph, k = given.combined if G.is_directed() else given, options.get("k")
+    graph = given.combined if G.is_directed() else given
     if graph.n_entries == 0:
         return np.arange(len(G))
-    options = {name: value for name, value in options.items() if name != "k"}
-    at: dict[str, Any] = {} if resolution is None else {"resolution": resolution}
-    if k is None:
+    options = {**options, "rng": rng} | ({} if resolution is None else {"resolution": resolution})
+    if options.get("k") is None:
+        options.pop("k", None)
         effort = "normal" if graph.n_entries <= MOST_ENTRIES else "low"
-        labels = communities(given, rng=rng, **at, **{"effort": effort, **options}).labels
+        labels = communities(given, **{"effort": effort} | options).labels.copy()
     else:
-        labels = coreset_sc(given, k, rng=rng, **at, **options).labels
-    labels = labels.copy()
+        labels = coreset_sc(given, **options).labels.copy()
     aside = np.flatnonzero(labels < 0)
     labels[aside] = labels.max() + 1 + np.unique(graph.components[aside], return_inverse=True)[1]
     return labels
@@ -293,18 +292,15 @@ def kernighan_lin_bisection(
                 labels = _sweep(graph, labels, 0, max_iter, rng)
             labels = refine_parts(graph, labels, max_iter, rng)
     elif max_iter > 0 and G.has_edges:
-        labels = _bisection(G.rows(weight), max_iter, rng, options)
+        graph = G.rows(weight)
+        parts = balanced_partition(graph, 2, rng=rng, **{"max_imbalance": 0} | options).labels
+        labels = (parts != np.bincount(parts).argmax()).astype(np.int64)
+        if len(G) <= FEW_NODES:
+            labels = _sweep(graph, labels, RANDOM_STARTS, max_iter, rng)
     else:
         labels = _random_halves(len(G), rng)
     first, second = ({G.nodes[row] for row in np.flatnonzero(labels == half).tolist()} for half in (0, 1))
     return first, second
-
-
-def _bisection(graph: Graph, max_iter: int, rng: np.random.Generator, options: dict[str, Any]) -> np.ndarray:
-    """The parts of `balanced_partition` as labels, 1 for the smaller; of a small graph the best of some starts."""
-    parts = balanced_partition(graph, 2, rng=rng, **{"max_imbalance": 0} | options).labels
-    labels = (parts != np.bincount(parts).argmax()).astype(np.int64)
-    return labels if graph.n_nodes > FEW_NODES else _sweep(graph, labels, RANDOM_STARTS, max_iter, rng)
 
 
 def _sweep(graph: Graph, labels: np.ndarray, n_random: int, max_iter: int, rng: np.random.Generator) -> np.ndarray:
