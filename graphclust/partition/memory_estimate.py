@@ -53,13 +53,16 @@ def estimate_memory(
     of "multilevel" take depends on the clusters: the estimate is that of graphs which have some, and a random graph
     without any takes up to twice as much.
 
-    Raises what `as_graph` does, and ParameterError for k or a number of nodes below 1, and for one of entries below 0.
+    Raises what `as_graph` does, and ParameterError for k or a number of nodes below 1, for one of entries below 0, and
+    for a coreset_size below k.
 
     >>> estimate_memory((1_000_000, 20_000_000), 50, method="paper")
     176000000
     """
     as_choice(method, "method", METHODS)
     k = as_whole_number(k, "k", at_least=1, if_none=K_OF_GRAPH)
+    if coreset_size is not None:
+        coreset_size = as_whole_number(coreset_size, "coreset_size", at_least=k, why=f" for k={k}")
     if not isinstance(G, tuple):
         return bytes_for_graph(as_graph(G), k, method, coreset_size)
     if len(G) != 2:

@@ -96,9 +96,11 @@ def test_what_is_too_much_is_refused_before_the_work():
     assert coreset_sc(graph, 10, memory_limit=estimate_memory(graph, 10, method="multilevel"), rng=0).n_clusters == 10
 
 
-@pytest.mark.parametrize("counts", [(10,), (0, 5), (10, -1)])
-def test_impossible_counts_are_refused(counts):
-    refuses(ParameterError, None, estimate_memory, counts, 2)
+def test_impossible_counts_and_sizes_are_refused():
+    for counts in ((10,), (0, 5), (10, -1)):
+        refuses(ParameterError, None, estimate_memory, counts, 2)
+    for size in (-5, 0, 6):
+        refuses(ParameterError, f"coreset_size={size} .* >= 7 for k=7", estimate_memory, (9, 9), 7, coreset_size=size)
 
 
 LIMITED = """
