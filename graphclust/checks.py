@@ -99,14 +99,9 @@ def as_number(
     except OverflowError:  # a whole number beyond all floats
         number = np.inf
     if not (np.isfinite(number) and number >= at_least and above < number < below):
-        bounds = [
-            f">= {at_least:g}" if np.isfinite(at_least) else "",
-            f"> {above:g}" if np.isfinite(above) else "",
-            f"< {below:g}" if np.isfinite(below) else "",
-        ]
-        raise ParameterError(
-            f"{name}={shorten(value)} is out of range, expected a finite number {', '.join(filter(None, bounds))}"
-        )
+        bounds = ((">=", at_least), (">", above), ("<", below))
+        allowed = ", ".join(f"{sign} {bound:g}" for sign, bound in bounds if np.isfinite(bound))
+        raise ParameterError(f"{name}={shorten(value)} is out of range, expected a finite number {allowed}")
     return number
 
 

@@ -67,7 +67,11 @@ def stochastic_block_model(
     rng = as_generator(rng)
     blocks = _as_sizes(sizes)
     n = int(blocks.sum())
-    inside = _inside_probabilities(p, len(blocks))
+    each: Any = p if np.ndim(p) else [p] * len(blocks)
+    if len(each) != len(blocks):
+        allowed = f"expected one number or one for each of {len(blocks)} blocks"
+        raise ParameterError(f"p holds {len(each)} probabilities, {allowed}")
+    inside = np.array([_as_probability(one, f"p[{b}]" if np.ndim(p) else "p") for b, one in enumerate(each)])
     q = _as_probability(q, "q")
     ends = np.cumsum(blocks)
     labels = np.repeat(np.arange(len(blocks)), blocks)
@@ -182,17 +186,6 @@ def _as_sizes(sizes: Any) -> np.ndarray:
     if not 1 <= sum(blocks) <= MOST_NODES:
         raise ParameterError(f"sizes sum to {sum(blocks)}, expected between 1 and 2^31 - 1 nodes")
     return np.array(blocks, np.int64)
-
-
-def _inside_probabilities(p: Any, n_blocks: int) -> np.ndarray:
-    """The probability of an edge inside each block, from one number for all or one for each."""
-    if not np.ndim(p):
-        return np.full(n_blocks, _as_probability(p, "p"))
-    if len(p) != n_blocks:
-        raise ParameterError(
-            f"p holds {len(p)} probabilities, expected one number or one for each of {n_blocks} blocks"
-        )
-    return np.array([_as_probability(one, f"p[{b}]") for b, one in enumerate(p)])
 
 
 def _as_probability(value: Any, name: str) -> float:
