@@ -42,11 +42,6 @@ class Sizes(NamedTuple):
         return self._replace(of_nodes=self.of_nodes[nodes])
 
 
-def without_gaps(labels: npt.NDArray[np.integer]) -> npt.NDArray[np.int32]:
-    """Labels >= 0 numbered 0, 1, ... in their order."""
-    return number_used(labels)[0]
-
-
 def join_small(rows: Rows, labels: npt.NDArray[np.int32], sizes: Sizes) -> npt.NDArray[np.int32]:
     """The partition after each cluster lighter than `sizes.least` joined the one that it shares most weight with.
 
@@ -85,8 +80,7 @@ def join_small(rows: Rows, labels: npt.NDArray[np.int32], sizes: Sizes) -> npt.N
             ties[to] += ties[a]
             if heavy[to] < sizes.least:
                 heapq.heappush(waiting, (heavy[to], to))
-    joined = np.array([_root(part_of, c) for c in range(k)])[labels]
-    return without_gaps(joined)
+    return number_used(np.array([_root(part_of, c) for c in range(k)])[labels])[0]
 
 
 def _root(part_of: list[int], a: int) -> int:
@@ -136,7 +130,7 @@ def _unite_leaves(graph: Graph, parts: npt.NDArray[np.int32], sizes: Sizes) -> n
                 leader, held = u, 0.0
             parts[u] = parts[leader]
             held += weight
-    return without_gaps(parts)
+    return number_used(parts)[0]
 
 
 def pack(level: Level, k: int, run: Run) -> Partition:

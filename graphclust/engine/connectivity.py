@@ -22,12 +22,21 @@ from graphclust.compiled.graphs.objective import ClusterSums, Rows
 from graphclust.compiled.graphs.v_cycle import rows_within
 from graphclust.compiled.runtime.blocks import entry_blocks, run_in_blocks
 from graphclust.engine.contraction import agglomerate, contract, links_of_nodes
-from graphclust.engine.levels import Run, at_nodes, heaviness, mass_by_cluster, number_used, read_only_level, with_sums
+from graphclust.engine.levels import (
+    Run,
+    at_nodes,
+    heaviness,
+    level_of,
+    no_sums,
+    number_used,
+    read_only_level,
+    with_sums,
+)
 from graphclust.engine.local_moving import refine
 from graphclust.engine.v_cycle import v_cycle
 from graphclust.errors import ParameterError, amount
 from graphclust.graph.container import NO_WEIGHTS, Graph
-from graphclust.objective.objective import chance_objective, gain_of_joining
+from graphclust.objective.objective import chance_objective, gain_of_joining, weigh
 
 REFINEMENTS = 2  # the moves of each may disconnect clusters again; after the last, parts join a neighbor for good
 Connectivity = str | float | Callable[[int], float]
@@ -115,8 +124,9 @@ def join_parts(level: Level, is_home: np.ndarray, of_part: np.ndarray, task: Tas
     """
     rows, (inside_of, mass_of, size, layers) = level
     k, home = task.k, np.where(is_home, of_part, -1).astype(np.int64)
-    inside = np.bincount(of_part[is_home], inside_of[is_home], minlength=k)
-    mass = mass_by_cluster(of_part[is_home], mass_of[is_home], k)
+    inside, mass, _ = no_sums(level, k)
+    np.add.at(inside, of_part[is_home], inside_of[is_home])
+    np.add.at(mass, of_part[is_home], mass_of[is_home])
     load = np.zeros(k) if size is None else np.bincount(of_part, size, minlength=k)
     waiting = [u for u in np.lexsort((np.arange(len(home)), -heaviness(level))).tolist() if not is_home[u]]
     while waiting:
@@ -267,15 +277,22 @@ def remarks_on_connectivity(parameters: dict[str, Any]) -> tuple[str, ...]:
     )
 
 
+def without_cut_edges(graph: Graph, labels: npt.NDArray[np.int32]) -> Graph:
+    """The graph without the edges between different clusters."""
+    rows = rows_within(level_of(weigh(graph, "modularity")), labels).rows
+    n_entries, lengths = int(rows.indptr[-1]), np.diff(rows.indptr)
+    if graph.weights is None:
+        return Graph(rows.indptr, rows.indices[:n_entries], None, lengths.astype(np.float64), graph.loops)
+    weights = rows.weights[:n_entries]
+    degrees = np.bincount(np.repeat(np.arange(graph.n_nodes), lengths), weights, graph.n_nodes).astype(np.float64)
+    return Graph(rows.indptr, rows.indices[:n_entries], weights, degrees, graph.loops)
+
+
 def _partition_anew(
     part: Graph, nodes: npt.NDArray[np.int64], labels: npt.NDArray[np.int32], task: Task, run: Run
 ) -> npt.NDArray[np.int32]:
     """Clusters inside the clusters of some nodes, by a V-cycle; part : the graph between the nodes."""
-    terms = at_nodes(run.finest.terms, nodes)
-    kept = rows_within(read_only_level(part.rows, terms), labels).rows
-    n_entries = int(kept.indptr[-1])
-    weights = NO_WEIGHTS if part.weights is None else kept.weights[:n_entries]
-    level = read_only_level(Rows(kept.indptr, kept.indices[:n_entries], weights), terms)
+    level = read_only_level(without_cut_edges(part, labels).rows, at_nodes(run.finest.terms, nodes))
     run, task = replace(run, graph=None, finest=level), task._replace(k=0, least=0.0)
     clusters = v_cycle(level, None, task, task.objective.penalty, run)
     return connect(level, clusters, task, run).labels

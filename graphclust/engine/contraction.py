@@ -170,15 +170,20 @@ def _estimate(rows: Rows, labels: np.ndarray, volumes: np.ndarray) -> sparse.csr
     """Weight between clusters in runs of rows, scaled up to the volumes."""
     k, n_entries = len(volumes), len(rows.indices)
     starts = np.arange(0, len(labels), RUN)[:: -(-n_entries // SAMPLED)]
-    no_weights = np.empty(0)
-    n_listed = loops.list_links(starts, RUN, rows, labels, k, np.empty(0, np.int64), no_weights)
-    keys, weights = np.empty(n_listed, np.int64), np.empty(n_listed) if len(rows.weights) else no_weights
-    loops.list_links(starts, RUN, rows, labels, k, keys, weights)
+    ends = np.minimum(starts + RUN, len(labels))
+    keys = np.empty(int((rows.indptr[ends] - rows.indptr[starts]).sum()), np.int64)
+    weights, place = [rows.weights[:0]], 0
+    for start, end in zip(starts.tolist(), ends.tolist(), strict=True):  # of each entry own cluster k + the other's
+        entries, lengths = slice(rows.indptr[start], rows.indptr[end]), np.diff(rows.indptr[start : end + 1])
+        own, other = np.repeat(labels[start:end].astype(np.int64), lengths), labels[rows.indices[entries]]
+        keys[place : place + len(own)] = own * k + other
+        weights.append(rows.weights[entries])
+        place += len(own)
     sums: np.ndarray
     if len(rows.weights):
         order = np.argsort(keys, kind="stable")
         keys, first = np.unique(keys[order], return_index=True)
-        sums = np.add.reduceat(weights[order], first) if len(keys) else weights
+        sums = np.add.reduceat(np.concatenate(weights)[order], first)
     else:
         keys, sums = np.unique(keys, return_counts=True)
     seen = sparse.csr_array((sums.astype(np.float64), (keys // k, keys % k)), shape=(k, k))

@@ -78,14 +78,13 @@ def recombine(level: Level, parents: Sequence[Partition], schedule: Schedule, ru
 
 def child(level: Level, parents: Sequence[Partition], schedule: Schedule, run: Run) -> Partition:
     """A child of some partitions, no worse than the best, after up to three V-cycles inside its clusters that gain."""
-    partition = recombine(level, parents, schedule, run)
+    partition, task = recombine(level, parents, schedule, run), schedule.task
     for _ in range(CYCLES_OF_A_CHILD):
         if run.progress.out_of_time():
             break
-        before, partition = partition, v_cycle(level, partition, schedule.task, run.rng.choice(schedule.penalties), run)
-        if value(partition, schedule.task) - value(before, schedule.task) <= VALUE_RTOL * abs(
-            value(partition, schedule.task)
-        ):
+        before = value(partition, task)
+        partition = v_cycle(level, partition, task, run.rng.choice(schedule.penalties), run)
+        if value(partition, task) - before <= VALUE_RTOL * abs(value(partition, task)):
             break
     return partition
 

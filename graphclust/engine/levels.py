@@ -13,7 +13,7 @@ from graphclust.compiled.graphs.levels import Level, Partition, Task, Terms
 from graphclust.compiled.graphs.objective import ClusterSums, Rows, value_of
 from graphclust.compiled.runtime.blocks import entry_blocks, run_in_blocks
 from graphclust.graph.container import Graph
-from graphclust.objective.objective import Totals, WeighedGraph
+from graphclust.objective.objective import Totals, WeighedGraph, read_only_view
 from graphclust.progress import Progress
 
 REGION = 3.0  # nodes in a region, about, whose penalty suits a level
@@ -90,7 +90,7 @@ def with_sizes_as_masses(run: Run, size: np.ndarray) -> Run:
 
 def level_of(on: WeighedGraph, size: np.ndarray | None = None) -> Level:
     """A graph and the terms of its nodes as a level, not copied; size : of each node, where clusters have bounds."""
-    size = None if size is None else _read_only(size)
+    size = None if size is None else read_only_view(size)
     return Level(on.graph.rows, Terms(on.terms.loops, on.terms.mass, size, on.layers))
 
 
@@ -122,13 +122,6 @@ def square_of_mean_mass(level: Level) -> float:
     """What chance puts between two average nodes, at a penalty of 1."""
     mean = level.terms.mass.mean(axis=0)
     return float(np.abs(level.terms.layers[0]) @ mean**2) if level.terms.layers else float(mean) ** 2
-
-
-def mass_by_cluster(labels: np.ndarray, mass: np.ndarray, k: int) -> np.ndarray:
-    """The masses of k clusters of some nodes; like those of the nodes."""
-    made = np.zeros((k, *mass.shape[1:]))
-    np.add.at(made, labels, mass)
-    return made
 
 
 def penalty_of_level(level: Level) -> float:
@@ -196,12 +189,6 @@ def number_used(labels: np.ndarray, taken: np.ndarray | None = None) -> tuple[np
 
 def read_only_level(rows: Rows, terms: Terms) -> Level:
     """A level of arrays that loops take as they take those of a graph: another type would be compiled once more."""
-    size = None if terms.size is None else _read_only(terms.size)
-    mass, layers = _read_only(terms.mass), terms.layers
-    return Level(Rows(*map(_read_only, rows)), Terms(_read_only(terms.loops), mass, size, layers))
-
-
-def _read_only(values: np.ndarray) -> np.ndarray:
-    view = values.view()
-    view.flags.writeable = False
-    return view
+    size = None if terms.size is None else read_only_view(terms.size)
+    mass, layers = read_only_view(terms.mass), terms.layers
+    return Level(Rows(*map(read_only_view, rows)), Terms(read_only_view(terms.loops), mass, size, layers))

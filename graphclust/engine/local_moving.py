@@ -8,10 +8,10 @@ import numpy as np
 
 from graphclust.compiled.graphs import local_moving as loops
 from graphclust.compiled.graphs.choosing import Look, Scratch, look_at_some, look_up_clusters, may_move, note_choice
-from graphclust.compiled.graphs.levels import Level, Partition, Task, limits_of
-from graphclust.compiled.graphs.objective import ClusterSums, Objective
+from graphclust.compiled.graphs.levels import Level, Partition, Task
+from graphclust.compiled.graphs.objective import Objective
 from graphclust.compiled.runtime.blocks import map_blocks, n_threads, row_blocks, run_in_blocks, thread_blocks
-from graphclust.engine.levels import Run, is_small, no_sums
+from graphclust.engine.levels import Run, is_small
 
 ROUNDS = 2  # of moves that make regions
 UNSETTLED = 0.1  # of the nodes: while a round moves more, another follows where regions are to settle
@@ -35,23 +35,21 @@ def find_regions(
     n = len(level.terms.mass)
     n_rounds, key = 1 if run.progress.out_of_time() else ROUNDS, run.key()
     if is_small(level) and not settles:
-        made, read = loops.find_regions(level, penalty, loops.RegionSize(fewest, most), n_rounds, key)
+        made, read = loops.find_regions(level, penalty, fewest, most, n_rounds, key)
         run.reads(level, read)
         return made
-    regions, objective = loops.singletons(level.terms), loops.objective_of_regions(level.terms, penalty)
-    rules = loops.Rules(fewest, False, limits_of(level.terms.size, regions.labels, n, 0.0, most))
-    mover = Mover(level, objective, loops.State(regions.labels, regions.sums, rules), run)
-    n_done = 0
+    objective, state, moving = loops.start_of_regions(level.terms, penalty, fewest, most)
+    mover, n_done = Mover(level, objective, state, moving, run), 0
     while mover.n_clusters > fewest and (n_done < n_rounds or (settles and mover.n_moved > UNSETTLED * n)):
         if not settles:
-            mover.moving.waits[:n] = loops.WAITS
+            moving.waits[:n] = loops.WAITS
         this = mover.play_round(key, to_the_end=True)
         if settles:
             mover.mark_neighbors(this)
         n_done, key = n_done + 1, loops.next_key(key)
         if run.progress.out_of_time():
             break
-    return loops.without_gaps(regions.labels, regions.sums)
+    return loops.without_gaps(state.labels, state.sums)
 
 
 def refine(
@@ -70,30 +68,27 @@ def refine(
         made, read = loops.refine(level, partition, task)
         run.reads(level, read)
         return made
-    free, partition = task.k == 0, _with_sizes(partition)
     most = n if nodes is None else min(n, k + OPENED_PER_NODE * len(nodes))
-    more, labels = (most if free else k) - k, partition.labels.copy()
-    sums = ClusterSums(*(np.concatenate(both) for both in zip(partition.sums, no_sums(level, more), strict=True)))
-    rules = loops.Rules(1 if free else k, free, limits_of(level.terms.size, labels, k + more, task.least, task.most))
-    mover, key = Mover(level, task.objective, loops.State(labels, sums, rules), run), 0
+    state, moving = loops.start_of_refinement(level, partition, task, k if task.k else most)
+    mover, key = Mover(level, task.objective, state, moving, run), 0
     if nodes is not None:
-        mover.moving.waits[:] = loops.IDLE
-        mover.moving.waits[nodes] = loops.WAITS
+        moving.waits[:] = loops.IDLE
+        moving.waits[nodes] = loops.WAITS
     while True:
         this = mover.play_round(key, to_the_end=once)
         if once or mover.n_moved == 0 or run.progress.out_of_time():
             break
         mover.mark_neighbors(this)
         key = loops.next_key(key)
-    return loops.without_gaps(labels, sums) if free else Partition(labels, sums)
+    labels, sums, _ = state
+    return Partition(labels, sums) if task.k else loops.without_gaps(labels, sums)
 
 
 class Mover:
     """The rounds of moves over one partition, on all threads where a round reads many entries."""
 
-    def __init__(self, level: Level, objective: Objective, state: loops.State, run: Run):
-        self.level, self.objective, self.state, self.run = level, objective, state, run
-        self.moving = loops.moving_of(state.sums, len(state.labels))
+    def __init__(self, level: Level, objective: Objective, state: loops.State, moving: loops.Moving, run: Run):
+        self.level, self.objective, self.state, self.moving, self.run = level, objective, state, moving, run
         self.free_scratch = [loops.scratch_for(len(state.sums.size))]  # of threads that choose nothing now
 
     @property

@@ -15,14 +15,13 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from graphclust.compiled.graphs import v_cycle as loops
 from graphclust.compiled.graphs.levels import Task
 from graphclust.compiled.graphs.objective import ADDITIVE, Objective
-from graphclust.engine.cluster_sizes import Sizes, join_small, parts_of_clusters, split_evenly, without_gaps
-from graphclust.engine.connectivity import connect, leave_well_connected
+from graphclust.engine.cluster_sizes import Sizes, join_small, parts_of_clusters, split_evenly
+from graphclust.engine.connectivity import connect, leave_well_connected, without_cut_edges
 from graphclust.engine.contraction import unite_ties
 from graphclust.engine.engine import EFFORTS, partition_into_any_number, partition_signed
-from graphclust.engine.levels import Run, level_of, run_on
+from graphclust.engine.levels import Run, level_of, number_used, run_on
 from graphclust.engine.resolution import LOWEST, WIDE, natural_resolutions, task_at
 from graphclust.engine.v_cycle import v_cycle
 from graphclust.errors import ParameterError
@@ -51,17 +50,6 @@ class LevelOptions(NamedTuple):
     layered: LayeredGraph | None = None
 
 
-def without_cut_edges(graph: Graph, labels: Labels) -> Graph:
-    """The graph without the edges between different clusters."""
-    rows = loops.rows_within(level_of(weigh(graph, "modularity")), labels).rows
-    n, n_entries = graph.n_nodes, int(rows.indptr[-1])
-    weights = None if graph.weights is None else rows.weights[:n_entries]
-    lengths = np.diff(rows.indptr)
-    row = np.empty(0, np.int64) if weights is None else np.repeat(np.arange(n), lengths)
-    degrees = lengths.astype(np.float64) if weights is None else np.bincount(row, weights, n).astype(np.float64)
-    return Graph(rows.indptr, rows.indices[:n_entries], weights, degrees, graph.loops)
-
-
 def whole(labels: Labels) -> Labels:
     """In place of what parts clusters: nothing does."""
     return labels
@@ -84,11 +72,11 @@ def levels_within_bound(
         if not len(nodes) or (earlier is None and run.progress.out_of_time()):
             break
         depth += 1
-        own, parts = without_gaps(labels[nodes]), np.full(len(nodes), -1, np.int32)
+        own, parts = number_used(labels[nodes])[0], np.full(len(nodes), -1, np.int32)
         is_same = np.zeros(len(nodes), bool)
         if earlier is not None and depth + 1 < len(earlier.levels):  # on the last one parts may be even, in pieces
             is_same = ~has_changed(labels, earlier.levels[depth - 1], earlier.n_changed > 0)[labels[nodes]]
-            parts[is_same] = without_gaps(earlier.levels[depth][nodes[is_same]])
+            parts[is_same] = number_used(earlier.levels[depth][nodes[is_same]])[0]
         others = nodes[~is_same]  # clusters that an update has not touched keep the parts that they had
         if len(others):
             part, clusters = _graph_of_clusters(graph, labels, others)
@@ -109,7 +97,7 @@ def levels_within_bound(
     if len(nodes):
         parts = np.full(len(nodes), -1, np.int32)
         if earlier is not None and len(earlier.levels) > 1:
-            parts = _parts_before(without_gaps(labels[nodes]), earlier, nodes, sizes.at(nodes))
+            parts = _parts_before(number_used(labels[nodes])[0], earlier, nodes, sizes.at(nodes))
         others = nodes[parts < 0]
         if len(others):
             part, own = _graph_of_clusters(without_negative(graph), labels, others)
@@ -204,12 +192,12 @@ def nest_clusters(labels: Labels, nodes: npt.NDArray[np.int64], inside: Labels) 
     """The partition in which some nodes, whole clusters of it, are clustered as found."""
     finer = labels.copy()
     finer[nodes] = inside + (int(labels.max()) + 1)
-    return without_gaps(finer)
+    return number_used(finer)[0]
 
 
 def _graph_of_clusters(graph: Graph, labels: Labels, nodes: npt.NDArray[np.int64]) -> tuple[Graph, Labels]:
     """Whole clusters as a graph without edges between them, and their labels, numbered from 0."""
-    own = without_gaps(labels[nodes])
+    own = number_used(labels[nodes])[0]
     return without_cut_edges(graph.subgraph(nodes), own), own
 
 

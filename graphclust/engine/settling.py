@@ -147,8 +147,8 @@ def settle_parts(
         partition, _ = rebalance(level, partition, bound, ballast)
     is_late, (rounds_in_vain, searches, _) = run.progress.out_of_time(), run.thoroughness
     if k > 1 and in_rounds and n_entries(level) <= MOST_IN_ROUNDS:
-        rounds = loops.Rounds(COARSE_TOLERANCE if relaxed else FINEST_TOLERANCE, 1 if is_late else rounds_in_vain)
-        partition = loops.move_in_rounds(level, partition, bound, ballast, rounds)
+        tolerance, in_vain = COARSE_TOLERANCE if relaxed else FINEST_TOLERANCE, 1 if is_late else rounds_in_vain
+        partition = loops.move_in_rounds(level, partition, bound, ballast, tolerance, in_vain)
     # Full parts: nodes can only change places, so a part may be one node over on the way.
     slack = float(size.max()) if room_left(shares, size) < k * mean else 0.0
     for search_limits in (WHOLE, LOCAL._replace(rounds=searches))[is_late:]:  # once time is up only the cheap search

@@ -72,7 +72,9 @@ def v_cycle(
         steps = contractions(level, regions_of, run, labels)
     top, kept = coarsest(level, steps), None if partition is None else restricted(steps, partition)
     if is_free and is_small(top):
-        best = compiled_v_cycle(top, kept, task, penalty, run)
+        given = Partition(np.empty(0, np.int32), no_sums(top, 0)) if kept is None else kept
+        best, read = loops.v_cycle(top, given, task, penalty, ROUNDS, LARGEST_SHARE, run.key())
+        run.reads(top, read)
     else:
         tried = [] if is_cut(task) else [settled(top, merge(top, task, run), task, run)]
         tried += [] if kept is None else [settled(top, kept, task, run)]
@@ -83,15 +85,6 @@ def v_cycle(
         return best
     best = climb(level, best, task, run) if settled is settle else best
     return best if partition is None else best_of(level, [partition, best], task, run)
-
-
-def compiled_v_cycle(level: Level, partition: Partition | None, task: Task, penalty: float, run: Run) -> Partition:
-    """A V-cycle for free sizes over a small level."""
-    schedule = loops.Coarsening(penalty, ROUNDS, LARGEST_SHARE)
-    given = Partition(np.empty(0, np.int32), no_sums(level, 0)) if partition is None else partition
-    made, read = loops.v_cycle(level, given, task, schedule, run.key())
-    run.reads(level, read)
-    return made
 
 
 def v_cycle_of_ties(level: Level, partition: Partition, task: Task, penalty: float, run: Run) -> Partition:

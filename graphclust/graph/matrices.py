@@ -289,7 +289,7 @@ def graph_from_csr(
     run_in_blocks(csr.check_rows, blocks, rows, rows.weights.view(np.uint64), sums, faults, asymmetry)
     matrix = None
     if faults.any():
-        _refuse_bad_entries(blocks, rows)
+        _refuse_bad_entries(rows)
         matrix = scipy_csr(indptr, indices, weights, n, copy=True)
         matrix.sum_duplicates()
         if n_duplicates := len(indices) - matrix.nnz:
@@ -332,25 +332,24 @@ def graph_of_checked_rows(
     return Graph(indptr, indices, weights, *sums, nodes, remarks)
 
 
-def _refuse_bad_entries(blocks: np.ndarray, rows: Rows) -> None:
+def _refuse_bad_entries(rows: Rows) -> None:
     """Name the first entry that no repair can help; what is left is zeros, duplicates and disorder."""
     indptr, indices, weights = rows
     n = len(indptr) - 1
-    counts, examples = np.zeros((2, len(blocks) - 1, csr.N_FAULTS), np.int64)
-    run_in_blocks(csr.count_faults, blocks, rows, counts, examples)
-    n_faults = counts.sum(axis=0)
-    for kind, complaint, remedy in (
-        (csr.OUT_OF_RANGE, "column out of range", f"expected columns in [0, {n})"),
-        (csr.NOT_FINITE, "non-finite weight", "expected finite weights >= 0; remove or replace these entries"),
-        (csr.NEGATIVE, "negative weight", f"expected weights >= 0; {remedy_for_signs()}"),
-    ):
-        if n_faults[kind]:
-            entry = examples[np.flatnonzero(counts[:, kind])[0], kind]
-            row = int(np.searchsorted(indptr, entry, side="right")) - 1
-            value = indices[entry] if kind == csr.OUT_OF_RANGE else weights[entry]
+    for is_wrong, values, complaint, remedy in (
+        (lambda: (indices < 0) | (indices >= n), indices, "column out of range", f"expected columns in [0, {n})"),
+        (
+            lambda: ~np.isfinite(weights), weights, "non-finite weight",
+            "expected finite weights >= 0; remove or replace these entries",
+        ),
+        (lambda: weights < 0.0, weights, "negative weight", f"expected weights >= 0; {remedy_for_signs()}"),
+    ):  # fmt: skip
+        wrong = np.flatnonzero(is_wrong())
+        if len(wrong):
+            row = int(np.searchsorted(indptr, wrong[0], side="right")) - 1
             raise GraphValidationError(
-                f"G has {amount(n_faults[kind], 'entry', 'entries')} with {complaint}, the first {value} "
-                f"at ({row}, {indices[entry]}); {remedy}"
+                f"G has {amount(len(wrong), 'entry', 'entries')} with {complaint}, the first {values[wrong[0]]} "
+                f"at ({row}, {indices[wrong[0]]}); {remedy}"
             )
 
 

@@ -216,17 +216,19 @@ def weigh_layers(layered: LayeredGraph, resolution: float | Sequence[float] = 1.
             masses, penalties = [*masses, half, other], [*penalties, penalty, -penalty]
     graph, n = layered.combined, layered.n_nodes
     mass = np.stack(masses, axis=1) if masses else np.zeros((n, 1))
-    of_mass = np.array(penalties or [0.0])
-    of_mass.flags.writeable = False
+    of_mass = read_only_view(np.array(penalties or [0.0]))
     return WeighedGraph(graph, node_terms(graph.loops, mass, graph.degrees), (of_mass,), layered.total)
 
 
 def node_terms(loops: np.ndarray, mass: np.ndarray, degrees: np.ndarray) -> NodeTerms:
     """The terms as all loops get them, read-only: a loop is compiled once for each type of its arguments."""
-    views = [np.asarray(values).view() for values in (loops, mass, degrees)]
-    for view in views:
-        view.flags.writeable = False
-    return NodeTerms(*views)
+    return NodeTerms(*(read_only_view(np.asarray(values)) for values in (loops, mass, degrees)))
+
+
+def read_only_view(values: np.ndarray) -> np.ndarray:
+    view = values.view()
+    view.flags.writeable = False
+    return view
 
 
 def ratio_objective(totals: Totals) -> Objective:

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from graphclust.compiled.graphs.components import split_by_connection
-from graphclust.engine.cluster_sizes import Sizes, join_small, without_gaps
+from graphclust.engine.cluster_sizes import Sizes, join_small
 from graphclust.engine.connectivity import can_promise
 from graphclust.engine.levels import number_used, run_on
 from graphclust.engine.nested_levels import (
@@ -91,7 +91,7 @@ def _update_levels(
     nodes = np.flatnonzero(is_changed)
     below: list[npt.NDArray[np.int32]] = []
     if len(nodes):
-        own = without_gaps(labels[nodes])
+        own = number_used(labels[nodes])[0]
         part, at = graph.subgraph(nodes), earlier.at(nodes)
         run = run_on(weigh(part, wanted.objective), rng, progress)
         inside = wanted._replace(sizes=wanted.sizes.at(nodes), layered=None)
@@ -178,7 +178,7 @@ def _match_ids(old: Hierarchy, made: Hierarchy, known: Labels, pairs: list[Pair]
         rest = np.flatnonzero((ids < 0)[labels])
         if len(rest):
             earlier = np.append(np.where(is_gone, -1, old_ids), -1)[before[rest]]
-            ids[labels[rest]] = renumber(earlier, without_gaps(labels[rest]).astype(np.int64), first_new=n_ids)
+            ids[labels[rest]] = renumber(earlier, number_used(labels[rest])[0].astype(np.int64), first_new=n_ids)
         n_ids = max(n_ids, int(ids.max()) + 1)
         is_given[np.searchsorted(known, ids[ids <= known[-1]])] = True
         kept.append(ids)

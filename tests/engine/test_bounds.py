@@ -285,7 +285,7 @@ def test_fiduccia_mattheyses_crosses_a_hill():
 
 
 def moved_in_rounds(level, found, task):
-    return balance.move_in_rounds(level, found, task, np.zeros(task.k), balance.Rounds(0.25, 12))
+    return balance.move_in_rounds(level, found, task, np.zeros(task.k), 0.25, 12)
 
 
 @pytest.mark.parametrize("seed", range(8))

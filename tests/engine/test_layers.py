@@ -12,11 +12,10 @@ from graphclust.compiled.graphs.levels import Task
 from graphclust.compiled.graphs.objective import ADDITIVE, Objective
 from graphclust.compiled.runtime.blocks import set_threads
 from graphclust.engine import levels, local_moving
-from graphclust.engine.connectivity import join_parts
+from graphclust.engine.connectivity import join_parts, without_cut_edges
 from graphclust.engine.contraction import contract
 from graphclust.engine.engine import EFFORTS, partition_into, partition_into_any_number, partition_signed
 from graphclust.engine.levels import run_on, value, with_sums
-from graphclust.engine.nested_levels import without_cut_edges
 from graphclust.graph import layers as build
 from graphclust.objective.objective import as_objective_choice, weigh_layers
 

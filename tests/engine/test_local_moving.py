@@ -178,13 +178,13 @@ def test_rows_that_threads_share_lead_to_the_choices_and_notes_of_one_thread_bit
     ):  # fmt: skip
         run, wanted = run_and_objective(graph, objective, 1.0 if opens else None, k)
         found, n, seen = random_partition(run, k), graph.n_nodes, []
-        state = loops.State(found.labels, found.sums, loops.Rules(1, opens))
-        this = loops.next_round(loops.moving_of(found.sums, n).waits, run.finest.rows.indptr, 5)
+        state, moving = loops.State(found.labels, found.sums, loops.Rules(1, opens)), loops.moving_of(found.sums, n)
+        this = loops.next_round(moving.waits, run.finest.rows.indptr, 5)
         batch = loops.batch_at(this, 0)
         places, n = batch.entries[:-1] - batch.entries[0], len(batch.nodes)
         for chunks, shared in ((np.array([0, n]), []), (np.arange(n + 1), list(range(n)))):
             choices = loops.room_for_choices(this)
-            local_moving.Mover(run.finest, wanted, state, run).choose(batch, choices, chunks, shared)
+            local_moving.Mover(run.finest, wanted, state, moving, run).choose(batch, choices, chunks, shared)
             noted = [range(p, p + m) for p, m in zip(places, choices.n_earlier[:n], strict=True)]
             notes = [(choices.entry[of].tolist(), choices.label[of].tolist()) for of in noted]
             moves = choices.target[:n] >= 0

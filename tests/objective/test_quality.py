@@ -23,14 +23,6 @@ def random_labels(n: int, k: int, seed: int, *, unlabeled: float = 0.0) -> np.nd
     return labels
 
 
-def test_measures_of_graphs_side_by_side_add_up():
-    one, other = nx.les_miserables_graph(), nx.karate_club_graph()
-    labels = [random_labels(len(graph), 4, seed) for seed, graph in enumerate((one, other))]
-    both, joined = nx.disjoint_union(one, other), np.concatenate([labels[0], labels[1] + 4])
-    for measure in (gc.normalized_cut, lambda G, at: gc.cluster_volumes(G, at).sum()):
-        assert measure(both, joined) == pytest.approx(measure(one, labels[0]) + measure(other, labels[1]), rel=1e-12)
-
-
 def test_a_loop_counts_once_in_the_volume_and_is_never_cut():
     A = np.array([[3.0, 1.0], [1.0, 0.0]])
     assert gc.cluster_volumes(A, [0, 1]).tolist() == [4.0, 1.0]
@@ -173,9 +165,6 @@ def test_cost_is_the_normalized_cut_and_a_constant(name, shift):
             continue
         cost = gc.kernel_k_means_cost(graph, labels, shift=shift)
         assert cost == pytest.approx(gc.normalized_cut(graph, labels) + trace - k + shift * (n - k), abs=1e-12)
-        assert cost == pytest.approx(
-            reference.kernel_k_means_cost(graph.to_scipy().toarray(), labels, shift), abs=1e-12
-        )
 
 
 def test_scaling_all_weights_changes_no_ratio():
@@ -193,13 +182,6 @@ def test_conductance_where_rounding_leaves_nothing_of_the_rest():
         A = np.triu(A, 1) + np.triu(A, 1).T
         found = gc.conductance(A, np.arange(12) // 6)
         assert (found > 0).all() and (found <= 1).all()
-
-
-def test_renaming_clusters_permutes_the_measures():
-    graph, labels = make("karate"), random_labels(34, 4, 5)
-    new_name = np.array([2, 0, 3, 1])
-    assert np.array_equal(gc.conductance(graph, new_name[labels])[new_name], gc.conductance(graph, labels))
-    assert gc.normalized_cut(graph, new_name[labels]) == pytest.approx(gc.normalized_cut(graph, labels))
 
 
 def test_the_sums_are_the_same_on_any_number_of_threads(monkeypatch):
@@ -252,11 +234,6 @@ def test_agreement_leaves_out_nodes_without_a_label_in_either():
     assert gc.normalized_mutual_information(labels, other) == gc.normalized_mutual_information(
         labels[both], other[both]
     )
-
-
-def test_adjusted_rand_index_by_hand():
-    # Together in both: {0, 1}; in the first: 01, 23, 24, 34; in the second: 01, 02, 12, 34; both: 01, 34; 10 pairs.
-    assert gc.adjusted_rand_index([0, 0, 1, 1, 1], [0, 0, 0, 1, 1]) == pytest.approx((2 - 1.6) / (4 - 1.6))
 
 
 def test_large_labelings_do_not_overflow():

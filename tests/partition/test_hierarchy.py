@@ -20,7 +20,7 @@ from scipy import sparse
 from scipy.cluster.hierarchy import fcluster, is_valid_linkage
 
 from graphclust import Progress, balanced_partition, cluster_path, communities, coreset_sc, hierarchy, load_model
-from graphclust.engine.nested_levels import without_cut_edges
+from graphclust.engine.connectivity import without_cut_edges
 from graphclust.errors import GraphValidationError, GraphWarning, ParameterError
 from graphclust.faces.cli.main import main
 from graphclust.objective.objective import ADDITIVE_OBJECTIVES, OBJECTIVES

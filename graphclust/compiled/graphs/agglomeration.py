@@ -23,7 +23,6 @@ from graphclust.compiled.graphs.objective import (
     gain_of_union,
     no_masses,
     score,
-    several_masses,
     size_of_mass,
 )
 from graphclust.compiled.runtime.loops import INLINED, UNCOUNTED, loop
@@ -68,9 +67,9 @@ class Merger(NamedTuple):
 
     state = (size of the heap, the cluster of most mass, clusters left, entries read), zeros before the first call; met
     (n,) is scratch. trace is empty, or (n,): trace[t] becomes the gain of the union that leaves t clusters. pairs has
-    no row, or n: pairs[t] becomes the cluster that this union ends and the one that it enlarges. limits : what clusters
-    may hold, as `Limits` of clusters that are one node each at first, or None. masses : those of the clusters
-    where each has several, (n, n_masses); "mass" in a record is then the sum of their sizes. Else (0,).
+    no row, or n: pairs[t] becomes the cluster that this union ends and the one that it enlarges. masses : of the
+    clusters, (n,), or (n, n_masses) where each has several; "mass" in a record is then the sum of their sizes. limits :
+    what clusters may hold, as `Limits` of clusters that are one node each at first, or None.
     """
 
     clusters: np.ndarray
@@ -80,15 +79,8 @@ class Merger(NamedTuple):
     state: np.ndarray
     trace: np.ndarray
     pairs: np.ndarray
-    limits: Any = None
-    masses: np.ndarray = np.empty(0)
-
-
-@loop(**INLINED)
-def _unite_masses(masses, a, b):
-    """The masses of cluster a are now part of those of b, where clusters have several."""
-    if masses.ndim > 1:
-        add_mass(masses, b, masses[a], 1.0)
+    masses: np.ndarray
+    limits: Any
 
 
 @loop(**INLINED)
@@ -275,7 +267,7 @@ def _unite(a, b, link, objective, lists, merger):
     ended, enlarged, state = merger.clusters[a], merger.clusters[b], merger.state
     enlarged["inside"] += ended["inside"] + 2.0 * link
     enlarged["mass"] += ended["mass"]
-    _unite_masses(merger.masses, a, b)
+    add_mass(merger.masses, b, merger.masses[a], 1.0)
     enlarged["score"] = score(objective, enlarged["inside"], enlarged["mass"], ())
     ended["merged_into"] = b
     lists[lists[b]["tail"]]["following"] = a
@@ -402,15 +394,7 @@ def merger_of(terms, task, gains, pairs):
     gains_of_heap, items = np.empty(2 * n + 16), np.empty(2 * n + 16, np.int32)
     met, state = np.empty(n, np.int32), np.zeros(4, np.int64)
     limits = limits_of(terms.size, np.arange(n, dtype=np.int32), n, task.least, task.most)
-    return Merger(clusters, gains_of_heap, items, met, state, gains, pairs, limits, several_masses(terms.mass))
-
-
-@loop(**INLINED)
-def _mass_into(mass, c, a, merger_masses, clusters):
-    if merger_masses.ndim == 1:
-        mass[c] = clusters[a]["mass"]
-    else:
-        copy_mass(mass, c, merger_masses, a)
+    return Merger(clusters, gains_of_heap, items, met, state, gains, pairs, terms.mass.copy(), limits)
 
 
 @loop()
@@ -426,7 +410,7 @@ def partition_of(merger):
         sums.size[labels[a]] += 1
         if number[a] >= 0:
             sums.inside[number[a]] = clusters[a]["inside"]
-            _mass_into(sums.mass, number[a], a, merger.masses, clusters)
+            copy_mass(sums.mass, number[a], merger.masses, a)
     return Partition(labels, sums)
 
 

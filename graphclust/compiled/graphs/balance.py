@@ -48,14 +48,14 @@ def work_for(level, k):
 
 @loop(**UNCOUNTED)
 def _gain_of(u, to, level, objective, state):
-    """What the objective changes by when u moves to a cluster, linked or not, and the links to both."""
+    """What the objective changes by when u moves to a cluster, linked or not."""
     labels, sums, _ = state
     own, loop, mass = labels[u], level.terms.loops[u], level.terms.mass[u]
     stays, shared = links_of(u, own, to, level.rows, labels)
     gain = gain_of_joining(objective, shared, loop, mass, sums.inside[to], sums.mass[to], objective.layers)
     if sums.size[own] > 1:
         gain -= loss_of_leaving(objective, stays, loop, mass, sums.inside[own], sums.mass[own], objective.layers)
-    return gain, stays, shared
+    return gain
 
 
 @loop(**UNCOUNTED)
@@ -87,7 +87,7 @@ def _best_place(u, roomiest, level, objective, state, scratch):
         to = roomiest
         if to == NOWHERE or limits.load[to] + size > limits.most:
             return np.int64(NOWHERE), -np.inf
-        gain, _, _ = _gain_of(u, to, level, objective, state)
+        gain = _gain_of(u, to, level, objective, state)
     # Per size: a loss should move much, a gain comes first where it does.
     return to, gain / size if gain < 0.0 else gain * size
 
@@ -152,7 +152,7 @@ def _offer(u, c, size, level, objective, state, work):
     for e in range(level.rows.indptr[u], level.rows.indptr[u + 1]):
         v = np.int64(level.rows.indices[e])
         if labels[v] != c and _may_give(v, c, state) and size < len(gains) - 1:
-            gain, _, _ = _gain_of(v, c, level, objective, state)
+            gain = _gain_of(v, c, level, objective, state)
             if gain != known[v]:  # pushed already with the same gain, if it is equal
                 known[v] = gain
                 size = push(gains, items, size, gain, v)
@@ -187,7 +187,7 @@ def _fill(c, level, objective, state, work):
             best, most = NOWHERE, -np.inf
             for v in range(n):
                 if _may_give(v, c, state):
-                    gain, _, _ = _gain_of(v, c, level, objective, state)
+                    gain = _gain_of(v, c, level, objective, state)
                     if gain > most:
                         best, most = v, gain
             if best == NOWHERE:
@@ -202,7 +202,7 @@ def _fill(c, level, objective, state, work):
         known[v] = np.nan
         if not _may_give(v, c, state):
             continue
-        now, _, _ = _gain_of(v, c, level, objective, state)
+        now = _gain_of(v, c, level, objective, state)
         if size > 0 and now < gains[0]:
             known[v] = now
             size = push(gains, items, size, now, v)
@@ -222,6 +222,15 @@ def _add_up(load, level, labels, ballast):
         load[labels[u]] += level.terms.size[u]
 
 
+@loop(**UNCOUNTED)
+def _are_within(task, load, count):
+    """Whether each cluster has a node, unless k is free, and holds what the bounds of the task say."""
+    within = True
+    for c in range(len(load)):
+        within = within and (task.k == 0 if count[c] == 0 else task.least <= load[c] <= task.most)
+    return within
+
+
 @loop()
 def bring_within(level, task, ballast, labels, sums, work):
     """Change labels and sums until clusters are within the bounds of the task; returns whether all are.
@@ -236,21 +245,16 @@ def bring_within(level, task, ballast, labels, sums, work):
         leaving[c] = load[c] > task.most  # 1: down to the bound
     _empty(leaving, level, task.objective, (labels, sums, limits), work)
     _add_up(load, level, labels, ballast)
-    state, within = (labels, sums, Limits(level.terms.size, load, task.least, task.most)), True
+    state = labels, sums, Limits(level.terms.size, load, task.least, task.most)
     for c in np.argsort(load):  # the emptiest first, since it needs the most
         is_empty = sums.size[c] == 0
         if (is_empty and task.k == 0) or (not is_empty and load[c] >= task.least):
             continue
-        if _fill(c, level, task.objective, state, work):
-            continue
-        leaving[:] = 0
-        leaving[c] = 2  # 2: all of them
-        if task.k == 0:
+        if not _fill(c, level, task.objective, state, work) and task.k == 0:
+            leaving[:] = 0
+            leaving[c] = 2  # 2: all of them
             _empty(leaving, level, task.objective, state, work)
-        within = within and task.k == 0 and sums.size[c] == 0
-    for c in range(k):
-        within = within and (sums.size[c] == 0 or task.least <= load[c] <= task.most)
-    return within
+    return _are_within(task, load, sums.size)
 
 
 @loop()
@@ -269,16 +273,6 @@ def balance(level, partition, task, ballast):
 
 
 LEAST_PROGRESS = 0.999  # of the cut; a round that leaves more of it than this is in vain
-
-
-class Rounds(NamedTuple):
-    """When nodes move, and when rounds end.
-
-    tolerance : the share of its weight to its own cluster that a node may lose by a move. in_vain : rounds that end it.
-    """
-
-    tolerance: float
-    in_vain: int
 
 
 class Moves(NamedTuple):
@@ -349,20 +343,12 @@ def _move_chosen(n_chosen, level, labels, load, count, moves):
     return n_moves
 
 
-@loop(**UNCOUNTED)
-def _are_within(task, load, count):
-    """Whether each cluster has a node, and holds what the bounds of the task say."""
-    within = True
-    for c in range(len(load)):
-        within = within and count[c] > 0 and task.least <= load[c] <= task.most
-    return within
-
-
 @loop()
-def move_in_rounds(level, partition, task, ballast, rounds):
+def move_in_rounds(level, partition, task, ballast, tolerance, rounds_in_vain):
     """The best partition within the bounds of the task, a cut, that rounds of moves come to; nodes have sizes.
 
-    ballast : what each cluster holds beside its nodes.
+    ballast : what each cluster holds beside its nodes. tolerance : the share of its weight to its own cluster that a
+    node may lose by a move.
     """
     n, k = len(partition.labels), len(partition.sums.size)
     labels, best, least_cut, in_vain = partition.labels.copy(), partition.labels.copy(), np.inf, 0
@@ -373,13 +359,13 @@ def move_in_rounds(level, partition, task, ballast, rounds):
         sums.size[labels[u]] += 1
     while True:
         _add_up(load, level, labels, ballast)
-        n_chosen, cut = _choose_moves(level.rows, labels, load, rounds.tolerance, moves, work.scratch)
+        n_chosen, cut = _choose_moves(level.rows, labels, load, tolerance, moves, work.scratch)
         is_within = _are_within(task, load, sums.size)
         in_vain = 0 if is_within and cut < LEAST_PROGRESS * least_cut else in_vain + 1
         if is_within and cut < least_cut:
             least_cut = cut
             copy_to(best, labels)
-        if in_vain > rounds.in_vain or _move_chosen(n_chosen, level, labels, load, sums.size, moves) == 0:
+        if in_vain > rounds_in_vain or _move_chosen(n_chosen, level, labels, load, sums.size, moves) == 0:
             break
         if not _are_within(task, load, sums.size):
             bring_within(level, task, ballast, labels, sums, work)

@@ -26,15 +26,6 @@ def sum_of_links(before, weight, layers):
         return total if total != 0.0 else LEAST_LINK
 
 
-@loop(**INLINED)
-def place_of(c, inner, i, k):
-    """Where the link of a row's i-th entry, to cluster c of k, is added; `inner` : whether it is one to keep apart.
-
-    Counted from the row's start, so that sums are the same wherever the row lies.
-    """
-    return k + (i & (INNER - 1)) if inner else c
-
-
 LONG_ROW = 64  # entries; on shorter rows single look-ups are faster
 
 

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from graphclust.compiled.graphs.levels import number_by_first_node
 from graphclust.compiled.runtime.loops import UNCOUNTED, ask_for, loop
 from graphclust.compiled.runtime.prefetch import CACHED
 
@@ -65,7 +66,7 @@ def split_by_connection(rows, labels, k, parts):
     of its cluster; the others are read only for the nodes that are then outside the largest part of their cluster
     (Sutton et al. 2018, Afforest, for components).
     """
-    n, n_parts, n_read = len(labels), 0, 0
+    n, n_read = len(labels), 0
     for u in range(n):
         parts[u] = u
     for u in range(n):
@@ -94,10 +95,4 @@ def split_by_connection(rows, labels, k, parts):
                 if labels[v] == labels[u]:
                     join(parts, u, np.int64(v))
     flatten(parts)
-    for u in range(n):
-        if parts[u] == u:
-            size[u] = n_parts
-            n_parts += 1
-    for u in range(n):
-        parts[u] = size[parts[u]]
-    return n_parts, n_read
+    return number_by_first_node(parts, np.full(n, -1, np.int32)), n_read

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from graphclust.compiled.graphs.cluster_sums import INNER, LEAST_LINK, place_of, sum_of_links
+from graphclust.compiled.graphs.cluster_sums import INNER, LEAST_LINK, sum_of_links
 from graphclust.compiled.graphs.levels import Level, Terms, loads_of
 from graphclust.compiled.graphs.objective import Rows
 from graphclust.compiled.runtime.blocks import MadeRows
@@ -74,7 +74,8 @@ def link_clusters(first, last, block, made, rows, members):
             row = rows.indptr[nodes[i]]
             for e in range(row, rows.indptr[nodes[i] + 1]):
                 other = cluster[np.uint32(rows.indices[e])]
-                place = np.uint32(place_of(other, other == c, e - row, k))
+                # Turns are counted from the row's start, so that sums are the same wherever the row lies.
+                place = np.uint32(k + ((e - row) & (INNER - 1)) if other == c else other)
                 before = link[place]
                 made.indices[np.uint32(written)] = other  # counted at the first link; a branch would be unpredictable
                 written += before == 0.0
@@ -107,7 +108,7 @@ def contract(level, partition):
 
 @loop()
 def add_links(first, last, lane, part, n_parts, rows, cluster, links):
-    """Add the entries of one part of a lane's rows to links (n_lanes, k, k); nodes of cluster -1 are left out."""
+    """Add the entries of one part of a lane's rows to links (n_lanes, k, k)."""
     weighted, many = len(rows.weights) > 0, len(cluster) > CACHED
     start = first + (last - first) * part // n_parts
     stop = first + (last - first) * (part + 1) // n_parts
@@ -115,8 +116,6 @@ def add_links(first, last, lane, part, n_parts, rows, cluster, links):
         if many and u + AHEAD < stop:
             ask_for_neighbors(cluster, rows, u + AHEAD)
         own = cluster[u]
-        if own < 0:
-            continue
         row_links = links[lane, own]
         stays = 0.0  # apart from the others: often most links do
         for e in range(rows.indptr[u], rows.indptr[u + 1]):
@@ -127,28 +126,6 @@ def add_links(first, last, lane, part, n_parts, rows, cluster, links):
             else:
                 row_links[other] += weight
         row_links[own] += stays
-
-
-@loop()
-def list_links(starts, length, rows, cluster, k, keys, weights):
-    """Of the runs of `length` rows that begin at `starts`: own cluster k + the other's, and the weight, each entry.
-
-    With empty `keys` they are counted only.
-    """
-    weighted = len(rows.weights) > 0
-    n = len(cluster)
-    written = 0
-    for start in starts:
-        for u in range(start, min(start + length, n)):
-            if cluster[u] < 0:
-                continue
-            for e in range(rows.indptr[u], rows.indptr[u + 1]):
-                if len(keys) > 0:
-                    keys[written] = np.int64(cluster[u]) * k + cluster[np.uint32(rows.indices[e])]
-                    if weighted:
-                        weights[written] = rows.weights[e]
-                written += 1
-    return written
 
 
 @loop()

@@ -11,10 +11,6 @@ from graphclust.compiled.runtime.loops import UNCOUNTED, loop
 from graphclust.compiled.runtime.prefetch import AHEAD, CACHED, ask_for_neighbors, ask_for_row
 from graphclust.compiled.runtime.random_numbers import GOLDEN, mix_bits
 
-# Columns of the report that `count_faults` fills, one row a block.
-OUT_OF_RANGE, NOT_FINITE, NEGATIVE, ZERO, UNORDERED = range(5)
-N_FAULTS = 5
-
 
 @loop(**UNCOUNTED)
 def compensated_sum(weights, start, end):
@@ -85,34 +81,6 @@ def sum_rows(first, last, block, rows, sums):
         place = start + np.searchsorted(indices[start:end], i)
         if place < end and indices[place] == i:
             loops[i] = weights[place] if weighted else 1.0
-
-
-@loop(**UNCOUNTED)
-def count_faults(first, last, block, rows, counts, examples):
-    """Say what is wrong: how many entries of each kind, and the position of the first; (n_blocks, N_FAULTS) each."""
-    indptr, indices, weights = rows
-    n = len(indptr) - 1
-    for i in range(first, last):
-        previous = -1
-        for e in range(indptr[i], indptr[i + 1]):
-            j = indices[e]
-            w = weights[e] if len(weights) > 0 else 1.0
-            kind = -1
-            if j < 0 or j >= n:
-                kind = OUT_OF_RANGE
-            elif not np.isfinite(w):
-                kind = NOT_FINITE
-            elif w < 0.0:
-                kind = NEGATIVE
-            elif w == 0.0:
-                kind = ZERO
-            elif j <= previous:
-                kind = UNORDERED
-            previous = j
-            if kind >= 0:
-                if counts[block, kind] == 0:
-                    examples[block, kind] = e
-                counts[block, kind] += 1
 
 
 IN_REGISTERS = 8  # up to so many columns, sums are kept in registers, four at a time, and the row is read again

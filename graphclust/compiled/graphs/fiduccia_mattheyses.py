@@ -13,13 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from graphclust.compiled.graphs.choosing import (
-    Node,
-    Scratch,
-    best_cluster_met,
-    meet_clusters,
-    scratch_for,
-)
+from graphclust.compiled.graphs.choosing import Node, Scratch, best_cluster_met, meet_clusters, scratch_for
 from graphclust.compiled.graphs.heap import pop, push
 from graphclust.compiled.graphs.levels import Partition, change_cluster, limits_of, may_lose
 from graphclust.compiled.graphs.objective import LEAST_GAIN, ClusterSums, gain_of_link, loss_of_leaving
@@ -217,11 +211,10 @@ def climb(level, partition, task, ballast, search_limits, draws):
     for c in range(k):
         limits.load[c] += ballast[c]
     most = min(n + len(level.rows.indices), HEAP) + 1
-    heap, log = (np.empty(most), np.empty(most, np.int32)), (np.empty(most, np.int32), np.empty(most))
-    known, order = (np.full(n, np.nan), np.zeros(n, np.uint8)), (np.empty(n, np.int32), np.empty(n, np.int32))
-    scratch = scratch_for(k)
-    seeds = np.empty(n, np.int32)
-    search = SearchState(heap[0], heap[1], known[0], known[1], order[0], order[1], seeds, log[0], log[1], scratch)
+    search = SearchState(
+        np.empty(most), np.empty(most, np.int32), np.full(n, np.nan), np.zeros(n, np.uint8), np.empty(n, np.int32),
+        np.empty(n, np.int32), np.empty(n, np.int32), np.empty(most, np.int32), np.empty(most), scratch_for(k),
+    )  # fmt: skip
     for _ in range(search_limits.rounds):
         n_seeds = _border(level.rows, labels, search.seeds)
         shuffle(search.seeds[:n_seeds], draws)

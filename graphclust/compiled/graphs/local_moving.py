@@ -51,13 +51,6 @@ IDLE, WAITS, IN_ROUND = 0, 1, 2
 N_MOVED, N_EMPTY = 0, 1
 
 
-class RegionSize(NamedTuple):
-    """How many regions there have to be at least, and what one may hold of the sizes of nodes, where they have any."""
-
-    fewest: int
-    most: float
-
-
 class Moving(NamedTuple):
     """Which nodes wait, and what a round changes beside the partition.
 
@@ -269,29 +262,29 @@ def without_gaps(labels, sums):
 
 
 @loop()
-def objective_of_regions(terms, penalty):
-    """The additive objective that joins nodes to regions."""
-    return Objective(ADDITIVE, penalty, penalty * typical_product(terms.mass, terms.layers), terms.layers)
+def start_of_regions(terms, penalty, fewest, most):
+    """The additive objective that joins nodes to regions, and the state in which each node is one, and waits.
+
+    fewest : how many regions there have to be. most : what one may hold of the sizes of nodes, where they have any.
+    """
+    labels, sums = singletons(terms)
+    limits = limits_of(terms.size, labels, len(labels), 0.0, most)
+    objective = Objective(ADDITIVE, penalty, penalty * typical_product(terms.mass, terms.layers), terms.layers)
+    return objective, State(labels, sums, Rules(fewest, False, limits)), moving_of(sums, len(labels))
 
 
 @loop()
-def find_regions(level, penalty, size, n_rounds, key):
-    """Regions: rounds of moves from singletons.
-
-    penalty : of the additive objective that joins them. size : `RegionSize`. Returns the partition and the entries
-    read.
-    """
-    terms, n = level.terms, len(level.terms.mass)
-    objective, regions, read = objective_of_regions(terms, penalty), singletons(terms), 0
-    rules = Rules(size.fewest, False, limits_of(terms.size, regions.labels, n, 0.0, size.most))
-    now, moving, scratch = State(regions.labels, regions.sums, rules), moving_of(regions.sums, n), scratch_for(n)
+def find_regions(level, penalty, fewest, most, n_rounds, key):
+    """Regions, and the entries read: rounds of moves from singletons, with the arguments of `start_of_regions`."""
+    n, read, scratch = len(level.terms.mass), 0, scratch_for(len(level.terms.mass))
+    objective, now, moving = start_of_regions(level.terms, penalty, fewest, most)
     for _ in range(n_rounds):
-        if n - moving.counts[N_EMPTY] <= size.fewest:  # as few regions as there may be
+        if n - moving.counts[N_EMPTY] <= fewest:  # as few regions as there may be
             break
         moving.waits[:n] = WAITS
         read += play_round(level, objective, now, moving, key, scratch)[1]
         key = next_key(key)
-    return without_gaps(regions.labels, regions.sums), read
+    return without_gaps(now.labels, now.sums), read
 
 
 @loop()
@@ -301,10 +294,9 @@ def next_key(key):
 
 
 @loop()
-def start_of_refinement(level, partition, task):
-    """The state in which nodes of a partition move, and all of them wait."""
+def start_of_refinement(level, partition, task, room):
+    """The state in which nodes of a partition move, and all of them wait; room : for so many clusters."""
     n, k, free = len(level.terms.mass), len(partition.sums.size), task.k == 0
-    room = n if free else k  # where k is free, each node may become a cluster by itself
     sums = ClusterSums(np.zeros(room), no_masses(partition.sums.mass, room), np.zeros(room, np.int64))
     for c in range(k):
         sums.inside[c] = partition.sums.inside[c]
@@ -322,7 +314,9 @@ def refine(level, partition, task):
 
     All nodes wait at first. Where the number of clusters is free, a cluster may vanish and a node may become one.
     """
-    now, moving = start_of_refinement(level, partition, task)
+    # Where k is free, each node may become a cluster by itself.
+    room = len(partition.labels) if task.k == 0 else len(partition.sums.size)
+    now, moving = start_of_refinement(level, partition, task, room)
     scratch, key, read = scratch_for(len(now.sums.size)), np.int64(0), 0
     while True:
         this, n_read = play_round(level, task.objective, now, moving, key, scratch)

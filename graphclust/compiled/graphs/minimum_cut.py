@@ -12,7 +12,7 @@ import numpy as np
 from graphclust.compiled.graphs.components import flatten, join, root
 from graphclust.compiled.graphs.contraction import contract
 from graphclust.compiled.graphs.heap import pop, push
-from graphclust.compiled.graphs.levels import Level, Partition, Terms
+from graphclust.compiled.graphs.levels import Level, Partition, Terms, number_by_first_node
 from graphclust.compiled.graphs.objective import ClusterSums, Rows
 from graphclust.compiled.runtime.loops import loop, read_only
 
@@ -132,13 +132,8 @@ def scan(rows, degree, best, is_fixed, parent, place):
 def merge(rows, parent, of):
     """The rows of the graph whose nodes are the trees in `parent`; `of` says which of them each first node is in."""
     flatten(parent)
-    number, n = np.empty(len(parent), np.int32), 0
-    for c in range(len(parent)):
-        if parent[c] == c:
-            number[c] = n
-            n += 1
-        else:
-            number[c] = number[parent[c]]
+    number = parent.astype(np.int32)
+    n = number_by_first_node(number, np.full(len(parent), -1, np.int32))
     for u in range(len(of)):
         of[u] = number[of[u]]
     none = read_only(np.zeros(n))  # the sums of clusters that `contract` carries along, and no cut asks for

@@ -129,15 +129,6 @@ def no_masses(like, k):
         return np.zeros((k, like.shape[1]))
 
 
-@loop()
-def several_masses(masses):
-    """A copy of masses that are several of each node; nothing where each node has one."""
-    if masses.ndim == 1:
-        return np.empty(0)
-    else:
-        return masses.copy()
-
-
 @loop(**INLINED)
 def product(layers, mass, other):
     """What chance puts between two by all their masses; the axis of the masses is the first."""

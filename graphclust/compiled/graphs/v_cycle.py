@@ -1,28 +1,14 @@
 """A V-cycle over a level: down through contractions of regions, merged at the top, and back with refinement."""
 
-from typing import NamedTuple
-
 import numpy as np
 
 from graphclust.compiled.graphs.agglomeration import agglomerate
 from graphclust.compiled.graphs.contraction import contract
 from graphclust.compiled.graphs.levels import Level, Partition
-from graphclust.compiled.graphs.local_moving import RegionSize, find_regions, next_key, refine
+from graphclust.compiled.graphs.local_moving import find_regions, next_key, refine
 from graphclust.compiled.graphs.objective import Rows, value_of
 from graphclust.compiled.runtime.loops import UNCOUNTED, loop, read_only
 from graphclust.compiled.runtime.prefetch import AHEAD, CACHED, ask_for_neighbors
-
-
-class Coarsening(NamedTuple):
-    """How a V-cycle coarsens.
-
-    penalty : of the additive objective that joins nodes to regions, in so many rounds. largest_share : a contraction
-    that leaves a larger share of the nodes is not made.
-    """
-
-    penalty: float
-    n_rounds: int
-    largest_share: float
 
 
 @loop(**UNCOUNTED)
@@ -71,21 +57,23 @@ def project(partition, regions):
 
 
 @loop()
-def v_cycle(level, partition, task, coarsening, key):
+def v_cycle(level, partition, task, penalty, n_rounds, largest_share, key):
     """The better of a partition, if one is given, and a new one merged within its clusters; and the entries read.
 
-    partition : of no nodes where there is none. Entries are counted of the level given.
+    partition : of no nodes where there is none. penalty : of the additive objective that joins nodes to regions, in so
+    many rounds. largest_share : a contraction that leaves a larger share of the nodes is not made. Entries are counted
+    of the level given.
     """
     levels, steps, parts = [level], [partition], partition.labels
     is_given, n_read = len(partition.labels) > 0, 0
     while True:
         within = rows_within(level, parts) if is_given else level
         key = next_key(key)
-        regions, read = find_regions(within, coarsening.penalty, RegionSize(1, task.most), coarsening.n_rounds, key)
+        regions, read = find_regions(within, penalty, 1, task.most, n_rounds, key)
         n_read += read if len(levels) == 1 else 0
         n_regions = len(regions.sums.size)
         # Too little is gained by one more level, or k clusters could not be made of it.
-        if n_regions > coarsening.largest_share * len(regions.labels) or n_regions < task.k:
+        if n_regions > largest_share * len(regions.labels) or n_regions < task.k:
             break
         parts = restrict(parts, regions) if is_given else parts
         level = contract(level, regions)

@@ -355,10 +355,14 @@ def _check_entries(graph: StoredGraph) -> None:
     run_in_blocks(csr.check_rows, blocks, rows, rows.weights.view(np.uint64), sums, faults, asymmetry)
     if faults.any():
         block = int(np.flatnonzero(faults)[0])
-        counts = np.zeros((len(blocks), csr.N_FAULTS), np.int64)
-        examples = np.zeros_like(counts)
-        csr.count_faults(blocks[block], blocks[block + 1], block, rows, counts, examples)
-        entry = int(examples[block][counts[block] > 0].min())
+        starts = graph.indptr[blocks[block] : blocks[block + 1] + 1]
+        columns, weights = (values[starts[0] : starts[-1]] for values in (rows.indices, rows.weights))
+        is_wrong = np.append(False, columns[1:] <= columns[:-1])
+        is_wrong[starts[starts < starts[-1]] - starts[0]] = False  # the first of a row follows none
+        is_wrong |= (columns < 0) | (columns >= n)
+        if len(weights):
+            is_wrong |= ~((weights > 0.0) & (weights < np.inf))
+        entry = int(starts[0] + is_wrong.argmax())
         row = int(np.searchsorted(graph.indptr, entry, side="right")) - 1
         weight = "" if graph.weights is None else f" with weight {graph.weights[entry]}"
         problem = f"row {row} holds {graph.indices[entry]}{weight} at entry {entry}"
