@@ -133,7 +133,7 @@ def as_bounds(size: np.ndarray, min_size: Any, max_size: Any) -> Bounds:
             raise ParameterError(
                 f"no number of clusters of {min_size} to {max_size} makes up {total:.12g}: "
                 f"{amount(largest_k, 'holds', 'hold')} too little and {fewest} too much; expected min_size <= "
-                f"{_round_down(total / fewest):.12g} or max_size >= {_round_up(total / max(largest_k, 1)):.12g}"
+                f"{_round_down(total / fewest):.12g} or max_size >= {math.ceil(total / max(largest_k, 1)):.12g}"
             )
     return Bounds(size, *_round_bounds(size, least, most))
 
@@ -175,7 +175,7 @@ def as_bounds_of_k(
         raise ParameterError(
             f"{amount(k, f'cluster of max_size={max_size} holds', f'clusters of max_size={max_size} hold')} at most "
             f"{k * most:.12g}, but the nodes that take part make up {total:.12g}; "
-            f"expected max_size >= {_round_up(max(total / k, heaviest)):.12g}"
+            f"expected max_size >= {math.ceil(max(total / k, heaviest)):.12g}"
             + (f" or k >= {math.ceil(total / most)}" if most >= heaviest else "")
         )
     return as_bounds(size, min_size, max_size)
@@ -199,16 +199,12 @@ def _round_bounds(size: np.ndarray, least: float, most: float) -> tuple[float, f
 def describe_sure_bounds(size: np.ndarray, k: int) -> str:
     """Bounds that some k clusters meet: those packed by size alone."""
     load = np.bincount(packed_labels(size, k), size)
-    return f"min_size <= {_round_down(load.min()):.12g} and max_size >= {_round_up(load.max()):.12g}"
+    return f"min_size <= {_round_down(load.min()):.12g} and max_size >= {math.ceil(load.max()):.12g}"
 
 
 def _round_down(value: float) -> float:
     """The value rounded down to a whole number if it is at least 1."""
     return float(math.floor(value)) if value >= 1.0 else value
-
-
-def _round_up(value: float) -> float:
-    return float(math.ceil(value))
 
 
 def most_of_equal_parts(size: np.ndarray, k: int, max_imbalance: float) -> float:

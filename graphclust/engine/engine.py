@@ -177,17 +177,17 @@ def search(
         pool = pool + side_by_side(tries[: 1 if run.progress.out_of_time() else ahead], top, run)
     values = [value(one, task) for one in pool[:2]]
     is_as_good = len(pool) > 1 and abs(values[0] - values[1]) <= VALUE_RTOL * abs(values[0])
-    is_settled = is_as_good and worth(top, pool[0], task, run)[0]
-    if not is_settled and not run.progress.out_of_time():
+    is_agreed = is_as_good and worth(top, pool[0], task, run)[0]
+    if not is_agreed and not run.progress.out_of_time():
         pool += side_by_side(tries[ahead:], top, run)
-    best = recombine(top, pool, schedule, run) if len(pool) > 1 and not is_settled else pool[0]
+    best = recombine(top, pool, schedule, run) if len(pool) > 1 and not is_agreed else pool[0]
     is_large = n_entries(level) > cycles.most
-    if is_large and not is_settled:
+    if is_large and not is_agreed:
         with run.progress.within(partial(labels_of_nodes, [step.regions.labels for step in steps])):
             best = improve_while_worth(top, best, schedule, run, cycles.inside)
     best, share = take_back(steps, best, task, 1.0, run)
     offer(level, best, task, run)
-    if not is_large and not is_settled:
+    if not is_large and not is_agreed:
         best = improve_while_worth(level, best, schedule, run, cycles.inside)
     n_new = max(descent, number_to_spare(level, cycles.spare))
     if n_new and len(level.terms.mass) > task.k != 1:

@@ -43,10 +43,7 @@ def side_by_side(tries: Sequence[Callable[[Run], Partition]], level: Level, run:
 
 
 def overlay(level: Level, partitions: Sequence[Partition], run: Run) -> Partition:
-    """The partition into the sets of nodes that share a cluster in each of some partitions.
-
-    Source: Ovelgönne & Geyer-Schulz 2012, "An ensemble learning strategy for graph clustering" (core groups).
-    """
+    """The partition into core groups: the sets of nodes that share a cluster in each of some partitions."""
     labels, k = partitions[0].labels, len(partitions[0].sums.size)
     for other in partitions[1:]:
         pairs = np.empty(len(labels), np.int32)
@@ -112,16 +109,16 @@ def evolve(level: Level, partition: Partition, schedule: Schedule, n_first: floa
         families = side_by_side([partial(descend, level, one, schedule) for one in new], level, run)
         for one in families:
             newest = join_line(level, one, waiting, schedule, run)
-        is_settled = all(abs(value(one, task) - before) <= VALUE_RTOL * abs(before) for one in families)
-        if not is_settled:
+        is_agreed = all(abs(value(one, task) - before) <= VALUE_RTOL * abs(before) for one in families)
+        if not is_agreed:
             best = child(level, [best, newest], schedule, run)
         n_new, in_vain = n_new + FAMILY * n_families, in_vain + FAMILY * n_families
         in_vain = 0 if value(best, task) > before else in_vain
         offer(level, best, task, run)
         run.progress.step(min(n_new, most), most)
-        if is_settled and (not by_regions or task.most < np.inf):
+        if is_agreed and (not by_regions or task.most < np.inf):
             break
-        by_regions = by_regions and not is_settled
+        by_regions = by_regions and not is_agreed
     return best
 
 

@@ -61,9 +61,9 @@ def refine(
     once : each node is looked at once, even when time is up.
     nodes : the nodes that wait at the start, increasing, by default all; others wait after a neighbor's move.
     """
-    if run.progress.out_of_time() and not once:
-        return _with_sizes(partition)
     n, k = len(level.terms.mass), len(partition.sums.size)
+    if run.progress.out_of_time() and not once:
+        return partition._replace(sums=partition.sums._replace(size=np.bincount(partition.labels, minlength=k)))
     if is_small(level) and not once and nodes is None:
         made, read = loops.refine(level, partition, task)
         run.reads(level, read)
@@ -186,9 +186,3 @@ class Mover:
         """The neighbors of nodes that moved in a round wait."""
         blocks = row_blocks(self.n_moved, 1 << 13)
         run_in_blocks(loops.mark_neighbors, blocks, self.level.rows, self.state.labels, this, self.moving)
-
-
-def _with_sizes(partition: Partition) -> Partition:
-    """The partition with the sizes that its clusters have on this level."""
-    size = np.bincount(partition.labels, minlength=len(partition.sums.size))
-    return partition._replace(sums=partition.sums._replace(size=size))

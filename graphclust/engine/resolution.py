@@ -34,6 +34,7 @@ from graphclust.objective.objective import (
     WeighedGraph,
     additive_objective,
     chance_objective,
+    lower_hull,
     ratio_objective,
 )
 
@@ -205,7 +206,9 @@ def best_ranges(inside: npt.NDArray[np.float64], squares: npt.NDArray[np.float64
     The ranges that are not empty cover the half-line from 0 to infinity. A line that is nowhere the highest gets the
     empty range (g, g) where it comes nearest: there the two highest lines meet whose squares are next to its own.
     """
-    highest = upper_envelope(inside, squares)
+    # As points (-squares, -inside) the lines that are highest somewhere are a lower hull, from its lowest point on.
+    hull = lower_hull(-squares, -inside, np.lexsort((-inside, -squares)))
+    highest = hull[len(hull) - 1 - int(inside[hull][::-1].argmax()) :]
     meet = np.diff(inside[highest]) / np.diff(squares[highest])
     bounds = np.concatenate([[0.0], meet, [np.inf]])
     place = np.searchsorted(-squares[highest], -squares)  # the envelope's squares fall
@@ -213,22 +216,3 @@ def best_ranges(inside: npt.NDArray[np.float64], squares: npt.NDArray[np.float64
     ranges = np.stack([nearest, nearest], axis=1)
     ranges[highest] = np.stack([bounds[:-1], bounds[1:]], axis=1)
     return ranges
-
-
-def upper_envelope(inside: npt.NDArray[np.float64], squares: npt.NDArray[np.float64]) -> npt.NDArray[np.int64]:
-    """The lines that are the highest somewhere for g >= 0, from the one at 0 to the one at infinity."""
-    highest: list[int] = []
-    for line in np.lexsort((-inside, -squares)).tolist():  # from the steepest to the flattest
-        if highest and squares[line] == squares[highest[-1]]:
-            continue  # parallel to one that is as high
-        while highest and inside[line] >= inside[highest[-1]]:
-            highest.pop()  # higher at 0 already, and falling less
-        while len(highest) > 1:
-            steep, middle = highest[-2:]
-            overtakes = (inside[steep] - inside[middle]) * (squares[middle] - squares[line])
-            is_overtaken = (inside[middle] - inside[line]) * (squares[steep] - squares[middle])
-            if overtakes < is_overtaken:
-                break
-            highest.pop()  # the flat line overtakes it before it overtakes the steep one
-        highest.append(line)
-    return np.array(highest, np.int64)

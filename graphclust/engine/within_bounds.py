@@ -294,14 +294,9 @@ def best_of_all(level: Level, task: Task, run: Run) -> Partition | None:
     cut = is_cut @ rows.weights if len(rows.weights) else is_cut.sum(axis=1)
     above, below = np.maximum((load - most) / target, 0.0).max(axis=1), -share_of_least(load, least).min(axis=1)
     uneven = (load**2 / target).sum(axis=1)  # least where loads are as targets, since their sum is given
-    first = np.lexsort([_without_round_off(key) for key in (uneven, cut, below, above)])[0]
+    keys = [np.ldexp(np.round(digits, DIGITS), n) for digits, n in map(np.frexp, (uneven, cut, below, above))]
+    first = np.lexsort(keys)[0]
     return with_sums(level, np.ascontiguousarray(labels[first]), k, run)
-
-
-def _without_round_off(values: np.ndarray) -> np.ndarray:
-    """The values to as many digits as are compared."""
-    digits, exponent = np.frexp(values)
-    return np.ldexp(np.round(digits, DIGITS), exponent)
 
 
 def improve_parts(level: Level, partition: Partition, max_cycles: int, run: Run) -> Partition:

@@ -282,12 +282,12 @@ def best_unlinked(
         x, y = sums.mass, sums.inside / sums.mass
         from_x, from_y = -terms.mass[members], terms.loops[members] / terms.mass[members]
         order = np.lexsort((y, x))
-        hull = _lower_hull(x, y, order)
+        hull = lower_hull(x, y, order)
         best[members] = hull[_tangents(x[hull], y[hull], from_x, from_y)]
         own = best[members] == labels[members]
         for c in np.unique(best[members[own]]).tolist():
             again = own & (labels[members] == c)
-            hull = _lower_hull(x, y, order[order != c])
+            hull = lower_hull(x, y, order[order != c])
             best[members[again]] = hull[_tangents(x[hull], y[hull], from_x[again], from_y[again])]
     else:
         first, second = np.argsort(sums.mass, kind="stable")[:2]
@@ -299,21 +299,20 @@ def best_unlinked(
     return best, gains
 
 
-def _lower_hull(x: np.ndarray, y: np.ndarray, order: np.ndarray) -> npt.NDArray[np.int64]:
+def lower_hull(x: np.ndarray, y: np.ndarray, order: np.ndarray) -> npt.NDArray[np.int64]:
     """The points on the lower convex hull, from the least x to the largest; order : by x, then by y.
 
     Source: Andrew 1979, "Another efficient algorithm for convex hulls in two dimensions".
     """
     hull: list[int] = []
     xs, ys = x.tolist(), y.tolist()
-
-    def slope(a: int, b: int) -> float:
-        return (ys[b] - ys[a]) / (xs[b] - xs[a])
-
     for c in order.tolist():
         if hull and xs[hull[-1]] == xs[c]:
             continue
-        while len(hull) > 1 and slope(hull[-2], hull[-1]) >= slope(hull[-1], c):
+        while len(hull) > 1:
+            a, b = hull[-2:]
+            if (ys[b] - ys[a]) * (xs[c] - xs[b]) < (ys[c] - ys[b]) * (xs[b] - xs[a]):  # the slope rises at b
+                break
             hull.pop()
         hull.append(c)
     return np.array(hull, np.int64)
