@@ -16,6 +16,7 @@ from graphclust.engine.engine import EFFORTS, partition_into, partition_into_any
 from graphclust.engine.levels import run_on
 from graphclust.engine.likelihood import edges_worth, nats_of, nats_saved
 from graphclust.engine.resolution import objective_of, task_at
+from graphclust.errors import ParameterError
 from graphclust.graph.container import Graph
 from graphclust.graph.node_order import mix_words
 from graphclust.objective.objective import (
@@ -91,7 +92,8 @@ def certainty(
 
     A clustering made by hand without the resolution that its objective has is judged at 1, as by `update`.
 
-    Raises TypeError for no Clustering, ParameterError or TypeError for an impossible n_repeats.
+    Raises TypeError for no Clustering, ParameterError or TypeError for an impossible n_repeats, and ParameterError for
+    a normalized cut with clusters that have no edges.
 
     Source: the stability, Hennig 2007, "Cluster-wise assessment of cluster stability".
 
@@ -111,6 +113,9 @@ def certainty(
         resolution = 0.0 if made_for == "edge_cut" else 1.0
     objective, _ = objective_of(ObjectiveChoice(made_for, float(resolution)), clustering.k, 0.0, on.totals)
     sums, links = clustering.sums, links_to_clusters(graph, labels, k)
+    if objective.kind == RATIO and not sums.mass.all():
+        without = f"cluster {int(sums.mass.argmin())} has no edges, and no value as {made_for}"
+        raise ParameterError(f"{without}; expected clusters with edges, and the label -1 for isolated nodes")
     second, gains, one_link = gains_over_second(on, objective, labels, links, sums)
     lone = np.diff(graph.indptr) == 0
     weight_of_one = np.divide(graph.degrees, np.diff(graph.indptr), out=np.zeros(graph.n_nodes), where=~lone)

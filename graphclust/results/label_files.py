@@ -268,6 +268,8 @@ def _fault_of(name: str, kind: str) -> str:
         return "holds a tab or a line break"
     if kind == "csv" and "\r" in name:
         return "holds a carriage return"
+    if kind in ("tsv", "csv") and len(name) > csv.field_size_limit():
+        return f"is longer than {csv.field_size_limit():,} characters, which Python's csv does not read"
     if kind in ("tsv", "csv") and _SURROGATE.search(name):
         return "holds half of a character, which UTF-8 has no form for"
     if kind == "npz" and name.endswith("\0"):

@@ -244,6 +244,13 @@ def test_clusters_made_by_hand_are_judged_at_the_resolution_of_their_updates():
         np.testing.assert_array_equal(one.second, other.second)
 
 
+@pytest.mark.filterwarnings("ignore::graphclust.errors.GraphWarning")
+def test_a_normalized_cut_without_a_value_is_not_judged():
+    graph = graphclust.as_graph(nx.disjoint_union(nx.barbell_graph(3, 0), nx.empty_graph(1)))
+    by_hand = graphclust.Clustering(np.array([0, 0, 0, 1, 1, 1, 2]), 3, graph)
+    refuses(ParameterError, "cluster 2 has no edges", by_hand.certainty)
+
+
 def test_a_node_between_two_cliques_is_undecided_and_the_others_are_not():
     found = coreset_sc(nx.barbell_graph(6, 1), 2, rng=0)
     sure = found.certainty()

@@ -43,6 +43,7 @@ def test_labels_by_name_are_written_with_their_names(tmp_path):
     [
         ("a\rb", ["csv", "tsv"], "carriage return|line break"),
         ("\ud800", ["csv", "tsv"], "half of a character"),
+        ("a" * 131_073, ["csv", "tsv"], "longer than 131,072 characters"),
         ("a\0", ["npz"], "ends in a zero character"),
         ("a\0b", ["graphml", "gexf"], "a character that .g.* files cannot hold"),
     ],
