@@ -42,7 +42,7 @@ def test_code_is_what_is_left_without_prose():
 
 @pytest.mark.parametrize(
     ("what", "budget", "stands"),
-    [("package", 45_000, 46_780), ("code", 31_000, 31_875), ("tests", 41_000, 41_214)],
+    [("package", 45_000, 45_966), ("code", 31_000, 31_333), ("tests", 41_000, 40_847)],
 )
 def test_lines_are_within_the_budget_and_no_more_than_stand(what, budget, stands):
     if what == "code":
