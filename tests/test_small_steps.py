@@ -28,7 +28,8 @@ def test_all_points_of_a_block_are_those_of_little_weight_too():
 
 def push_again(a, is_ratio, clusters, gains, items, state):
     room = np.empty(len(clusters), np.int32)
-    merger = agglomeration.Merger(clusters, gains, items, room, state, np.empty(0), np.empty((0, 2), np.int32))
+    trace, pairs, masses = np.empty(0), np.empty((0, 2), np.int32), np.zeros(len(clusters))
+    merger = agglomeration.Merger(clusters, gains, items, room, state, trace, pairs, masses, None)
     plain(agglomeration._push_again)(a, is_ratio, merger)
 
 
