@@ -10,7 +10,7 @@ regions first and then call `search`, for steps 3 to 5; `connect` comes last.
 3. V-cycles. Each begins with regions of another size: local moving at a resolution, then contraction, repeated while
    levels shrink. At the top clusters are merged pair by pair; on the way back nodes move on every level. If k is free,
    or a cut has few clusters, every other V-cycle first makes more clusters and merges these. Where the first two
-   partitions are equally good, the search ends.
+   partitions are equally good, only 5's tree and step 6 follow. If k is matched and regions are pure, none is made.
 4. Recombination. Nodes that share a cluster in all of several partitions become one node; this small graph has a
    V-cycle of its own, and the result is refined. Fiduccia & Mattheyses 1982 then shortens the borders of cuts.
 5. Iteration. V-cycles inside the clusters found merge their regions again; the better partition is kept. More effort

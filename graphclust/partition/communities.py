@@ -4,11 +4,11 @@ A call goes through these rooms:
 
 1. `as_layered` (`io/kinds.py`) reads the graph: a `Graph`, or a `LayeredGraph` where it is directed, bipartite, signed
    or several; `weigh` (`objective/objective.py`) gives its nodes the masses by which the objective reckons with chance.
-2. `Search.unbounded`: the engine's `partition_into_any_number` (`engine/engine.py`, whose docstring tells the steps).
-   Weights below zero take `partition_signed` beside it, a `start` takes `partition_from` (`updates/start.py`).
-3. `Search.within_bounds`: clusters below `min_size` are united with neighbors, or left apart (`engine/bounds.py`).
-4. `Search.clustering`: clusters are parted until they are well connected, if that is asked for
-   (`engine/connectivity.py`); `clustering_of` (`results/from_labels.py`) numbers them by size.
+2. `Search.without_minimum`: the engine's `partition_into_any_number` (steps: `engine/engine.py`), within `max_size`.
+   Weights below zero take `partition_signed` beside it, a `start` takes `partition_from_start` (`updates/start.py`).
+3. `Search.with_minimum`: clusters below `min_size` are united or left apart (`engine/bounds.py`), or wait for step 4.
+4. `Search.clustering`: with `connectivity`, `leave_well_connected` (`engine/connectivity.py`) parts clusters and leaves
+   out those below `min_size`; `clustering_of` (`results/from_labels.py`) numbers the others by size.
 """
 
 from collections.abc import Mapping, Sequence
@@ -61,7 +61,7 @@ from graphclust.progress import Progress, ProgressLike, as_progress
 from graphclust.results.clustering import Clustering
 from graphclust.results.from_labels import clustering_of, numbering_by_size
 from graphclust.updates.clustering_update import name_clusters
-from graphclust.updates.start import Labels, ids_of_start, partition_from
+from graphclust.updates.start import Labels, ids_of_start, partition_from_start
 
 ALONE = "G has no edges: each node is a cluster by itself"
 PARTED = "not all clusters are connected, which the bounds do not let them be: {} parts"
@@ -202,8 +202,8 @@ def communities(
         parameters, seed,
     )  # fmt: skip
     with progress.interruptible(search.best_so_far), progress.stage("partition"):
-        before = search.unbounded(EFFORTS[effort] if time_budget is None else TO_THE_END)
-        after, remarks = search.within_bounds(before)
+        before = search.without_minimum(EFFORTS[effort] if time_budget is None else TO_THE_END)
+        after, remarks = search.with_minimum(before)
     sums = None if layered is not None or is_estimate(part.n_entries, part.n_nodes) else after.sums
     return search.clustering(after.labels, remarks, sums, None if before is after else before.labels)
 
@@ -237,13 +237,13 @@ class Search:
     def deals_with_small(self) -> bool:
         return self.task.least > 0.0 and self.connectivity is None
 
-    def unbounded(self, effort: EffortCycles) -> Partition:
+    def without_minimum(self, effort: EffortCycles) -> Partition:
         """The best partition found, without a lower bound on what clusters hold."""
         run, free = self.run, self.task._replace(least=0.0)
         if self.ids is None:
             begun = (partition_signed if self.may_part else partition_into_any_number)(run.finest, free, effort, run)
         else:
-            begun = partition_from(self.ids[self.nodes], free, run, self.may_part)
+            begun = partition_from_start(self.ids[self.nodes], free, run, self.may_part)
         return unite_ties(run.finest, begun, free, run)
 
     def without_small(self, clusters: Partition, run: Run) -> Partition:
@@ -252,7 +252,7 @@ class Search:
             return clusters
         return (leave_apart if self.small == "apart" else meet_minimum)(run.finest, clusters, self.task, run)
 
-    def within_bounds(self, clusters: Partition) -> tuple[Partition, tuple[str, ...]]:
+    def with_minimum(self, clusters: Partition) -> tuple[Partition, tuple[str, ...]]:
         """The partition within its bounds, and what to remark, also on clusters that are not connected."""
         run, remarks = self.run, self.remarks
         bounded = self.without_small(clusters, run)

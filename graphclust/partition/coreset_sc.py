@@ -4,9 +4,9 @@ A call goes through five rooms:
 
 1. What was asked. `as_options` (`options.py`) checks the options, `as_layered` (`io/kinds.py`) reads the graph; where k
    is not given, `choose_k` (`profile/path_builder.py`) suggests one.
-2. The method. "auto" is "multilevel", unless `suits_a_coreset` (`two_step/method.py`) says that the graph is large and
-   a coreset shows its clusters in less time: then it is "two-step". "paper" is only taken if it is asked for.
-3. The components. `nodes_to_partition` (`components.py`) leaves out those that are not worth one of k clusters.
+2. The method. A `coreset`, bounds or layers settle what "auto" is before; else it is "two-step" where `suits_a_coreset`
+   (`two_step/method.py`) finds a large graph that a coreset shows in less time, and "multilevel" anywhere else.
+3. The components, unless "paper". `nodes_to_partition` (`components.py`) leaves out those not worth one of k clusters.
 4. The partition of the nodes that are left, `run_method` below:
    "multilevel": `partition_multilevel`, which calls `partition_into` (`engine/engine.py`, whose docstring tells the six
        steps); within bounds on sizes through `partition_within` (`engine/within_bounds.py`).
@@ -126,7 +126,7 @@ def coreset_sc(
         Higher ones favor smaller clusters.
     effort : "low", "normal" (default) or "high": how much is tried again from other random choices, the best being
         kept. "high" takes some 4 times as long as "normal", on some graphs up to 14 times. "two-step" tries nothing
-        again, but "high" adds V-cycles on the whole graph.
+        again, but "high" adds V-cycles on the whole graph, unless the coreset's sampling is "parallel".
     components : "large" (default) leaves connected components out of the search that are worth less than a cluster of
         the others: their nodes are in no cluster, see `Clustering.aside`, and a remark counts them. "largest" leaves
         out all but the largest; "all" searches everything, and any component is a perfect cluster of the cuts.

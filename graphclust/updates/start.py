@@ -42,7 +42,7 @@ def ids_of_start(graph: Graph, start: Any) -> Labels:
     return as_ids(labels if labels.dtype.kind in "iu" else number_labels(labels, len(labels), "start"), "start")
 
 
-def partition_from(ids: Labels, task: Task, run: Run, may_part: bool = False) -> Partition:
+def partition_from_start(ids: Labels, task: Task, run: Run, may_part: bool = False) -> Partition:
     """The partition of the finest level that is made from clusters with these ids, by moves and a V-cycle inside them.
 
     Nodes without an id begin alone, and so do those of clusters above `task.most`. may_part : whether clusters need not
